@@ -49,13 +49,32 @@ pub(crate) fn succeeds(cargo: &mut Command, fault: &str) -> Result<(), String> {
 
 /// Runs a program that must succeed; what it wrote to standard output.
 pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
-    let name: String = format!("{command:?}").chars().take(300).collect();
+    let name = named(command);
     let output = command.output().map_err(|error| format!("started {name}: {error}"))?;
     if output.status.success() {
         return Ok(output.stdout);
     }
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
-    Err(format!("{name}: {}: {}", output.status, said.join(" ").trim()))
+    Err(format!("{name}: {}: {}", output.status, last_lines(said.join("\n").trim(), 20)))
+}
+
+/// A command without its environment, for messages.
+fn named(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    cut(&words.join(" "))
+}
+
+/// The end of what a program said, for messages: at most so many lines.
+fn last_lines(said: &str, most: usize) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let last = &lines[lines.len().saturating_sub(most)..];
+    last.iter().map(|line| cut(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The first letters of a text, as many as a message has room for.
+fn cut(text: &str) -> String {
+    text.chars().take(300).collect()
 }
 
 /// Runs a program whose output is one text.
@@ -71,7 +90,7 @@ pub(crate) fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Re
         Some(0 | 6) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         code => {
             let said = String::from_utf8_lossy(&output.stderr);
-            let why = said.lines().find(|line| line.starts_with("proofload: ")).unwrap_or("nothing");
+            let why = if said.trim().is_empty() { "nothing".to_owned() } else { last_lines(said.trim(), 15) };
             Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
         }
     }
@@ -81,4 +100,34 @@ pub(crate) fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Re
 pub(crate) fn tell(text: &str) {
     let mut out = std::io::stdout();
     let _nobody_reads = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_is_named_with_the_end_of_what_it_said() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "seq 1 40; printf '%0400d' 7 >&2; echo >&2; echo last >&2; exit 3"]);
+        for number in 0..40 {
+            command.env_remove(format!("A_VARIABLE_OF_THE_PACKAGE_{number}"));
+        }
+        let told = output(&mut command).expect_err("it fails");
+        let lines: Vec<&str> = told.lines().collect();
+        assert!(lines[0].starts_with("sh -c seq 1 40;") && lines[0].ends_with("exit status: 3: 23"), "{told}");
+        assert_eq!((lines.len(), lines[18].len(), lines[19]), (20, 300, "last"), "{told}");
+        assert!(output(&mut Command::new("/no/such/program")).is_err_and(|told| told.contains("started /no/such")));
+    }
+
+    #[test]
+    fn a_panic_and_a_list_of_faults_are_told_whole() {
+        let said =
+            |script: &str| proofload(Path::new("/bin/sh"), Path::new("/"), &["-c", script]).expect_err("it fails");
+        let told = said("echo 'proofload: two faults' >&2; echo '  one' >&2; echo '  another' >&2; exit 3");
+        assert!(told.ends_with("said: proofload: two faults\n  one\n  another"), "{told}");
+        let told = said("echo 'proofload: note' >&2; seq 1 14 >&2; echo panicked >&2; exit 101");
+        assert!(told.contains("said: 1\n") && told.ends_with("14\npanicked"), "{told}");
+        assert!(said("exit 1").ends_with("said: nothing"));
+    }
 }

@@ -19,6 +19,8 @@ impl WorkFolder {
     pub(crate) fn below(place: &Path, beginning: &str) -> Result<Self, String> {
         make_folder(place)?;
         let path = place.join(format!("{beginning}{}", std::process::id()));
+        // A chore that was killed leaves its folder, and numbers of processes come again.
+        let _usually_none = std::fs::remove_dir_all(&path);
         let made = std::fs::create_dir(&path).and_then(|()| set_permissions(&path, Permissions::from_mode(0o755)));
         made.map_err(|error| format!("made {}: {error}", path.display()))?;
         Ok(Self(path))
@@ -56,5 +58,20 @@ impl Drop for WorkFolder {
     fn drop(&mut self) {
         // What cannot be removed lies among temporary files, named after this process.
         let _left_for_the_reader = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_a_killed_chore_left_is_made_anew() {
+        let place = WorkFolder::of("left-behind").expect("a folder");
+        let killed = WorkFolder::below(place.here(), "chore-").expect("a folder");
+        killed.write("rest", "of a killed chore").expect("writes");
+        std::mem::forget(killed);
+        let next = WorkFolder::below(place.here(), "chore-").expect("its number is free again");
+        assert!(!next.path("rest").exists());
     }
 }

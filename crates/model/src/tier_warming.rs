@@ -153,7 +153,8 @@ pub struct WarmedList {
     pub no_room: u64,
     /// Lines that were left when the time was over.
     pub out_of_time: u64,
-    /// Farthest byte that the list names beyond the end of a volume or of its data; 0 without one, and in notes of earlier versions.
+    /// Farthest byte that the list names beyond the end of the data volume or of what it holds; 0 without one. Notes of earlier versions
+    /// have 0, or the farthest of any volume.
     #[serde(default)]
     pub farthest: u64,
 }
@@ -190,14 +191,17 @@ impl WarmedList {
         if left.is_empty() {
             return Some(format!("the list names no line; write one with `{WRITE_LIST}`"));
         }
-        let is_of_other_data = self.beyond_volume > 0 || (self.filled == 0 && self.beyond_data > 0);
-        let advice = match is_of_other_data {
-            true if self.farthest > 0 => format!(
+        let is_beyond_an_end = self.beyond_volume > 0 || (self.filled == 0 && self.beyond_data > 0);
+        let advice = match is_beyond_an_end {
+            true if self.farthest > 0 && self.farthest >= data.0 => format!(
                 "the list names bytes up to {}, and the data have {data}, so it is of other data: write one of a cache \
                  of these with `{WRITE_LIST}`",
                 Bytes(self.farthest)
             ),
-            true => format!("the list is of other data: write one of a cache of these with `{WRITE_LIST}`"),
+            true => format!(
+                "the list names lines behind the end of a volume or of what it holds: write one of a cache of these data \
+                 with `{WRITE_LIST}`"
+            ),
             false if self.out_of_time > 0 => format!("set {WARM_WITHIN} to more"),
             false => format!("name a list of volumes that are cached in {WARM}, written with `{WRITE_LIST}`"),
         };
@@ -257,6 +261,11 @@ mod tests {
         let wanted = "lines not filled: 12 beyond the end of the data; the list names bytes up to 1GiB, and the data have 300KiB, \
                       so it is of other data: write one of a cache of these with `proofload tier dump CACHE --lines --json`";
         assert_eq!(told, wanted);
+        let told = other.fault(Bytes(3 << 30)).expect("nothing was filled");
+        assert!(
+            told.contains("behind the end of a volume") && !told.contains("1GiB"),
+            "not farther than the data: {told}"
+        );
         assert_eq!(WarmedList { filled: 1, ..other }.fault(data), None, "data may be shorter");
         let late = WarmedList { named: 3, filled: 2, out_of_time: 1, ..WarmedList::default() };
         assert!(late.fault(data).is_some_and(|told| told.ends_with("set storage.cache.warm_within to more")));

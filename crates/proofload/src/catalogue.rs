@@ -114,7 +114,10 @@ mod tests {
         let role = |engine: &str, role: &str| found(engine, &format!("limits.thread={role}"));
         assert!(role("postgresql", "walsendr").contains("did you mean walsender?"));
         assert!(role("mariadb", "binlogdump").contains("did you mean binlog_dump?"));
-        assert!(!role("postgresql", "walsender").contains("did you mean"));
+        for taken in ["walsender", "bg worker", "job worker", "cron worker", "wal writer"] {
+            let found = role("postgresql", &format!("{taken:?}"));
+            assert!(!found.contains("is not known to have a role"), "{found}");
+        }
     }
 
     /// Code that asks for a setting by a name asks for one that a study may have.

@@ -21,14 +21,19 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-#[test]
-fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
-    let bench = Bench::new("cache-tier");
+/// The same with a list of three lines, whose file is `list` in the folder.
+fn warmed_study(bench: &Bench) -> String {
     let list = bench.path("list");
     let lines = [0, 8192, 16_384].map(|at| format!("{{\"volume\":0,\"at\":{at}}}\n")).concat();
     std::fs::write(&list, format!("{{\"form\":1,\"line_bytes\":8192,\"volumes\":[]}}\n{lines}")).expect("writes");
     let warm = format!("cache.clean_depth = 4\ncache.warm = \"{}\"\n", list.display());
-    bench.study(&study().replacen("cache.clean_depth = 4\n", &warm, 1));
+    study().replacen("cache.clean_depth = 4\n", &warm, 1)
+}
+
+#[test]
+fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
+    let bench = Bench::new("cache-tier");
+    bench.study(&warmed_study(&bench));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // Windows of two seconds may say nothing; what was recorded must hold all the same.
     let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
@@ -110,11 +115,18 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
 #[test]
 fn a_killed_study_on_a_tier_goes_on_with_data_that_were_put_back() {
     let bench = Bench::new("cache-tier-killed");
-    bench.study(&study());
+    bench.study(&warmed_study(&bench));
     let mut child = tiers::spawn_until_open(&bench, "tier/control");
     std::thread::sleep(Duration::from_secs(1));
     child.kill().expect("it is ours");
     let _ended = child.wait();
     bench.expect_no_process();
+    let (list, away) = (bench.path("list"), bench.path("list.away"));
+    std::fs::rename(&list, &away).expect("moves");
+    let done = bench.run(&["resume", "x.proof"]);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert!(told.contains("nothing was started: storage.cache.warm: failed to read the list of lines"), "{told}");
+    std::fs::rename(&away, &list).expect("moves back");
     tiers::resume(&bench);
 }

@@ -102,16 +102,18 @@ fn fill(
     let mut fits = |&(volume, at): &(u8, u64)| {
         let number = usize::from(volume);
         let is_beyond_data = contents.get(number).is_some_and(|content| at - at % line >= content.0);
+        // The size of the data says nothing of places in another volume.
+        let at_data = if volumes.get(number) == Some(&TierVolume::Data) { at } else { 0 };
         let is_cached = volumes.get(number).map(|volume| plan.cache.accelerates(*volume));
         let left = if is_cached.is_none() {
             &mut left_out.no_volume
         } else if is_cached == Some(false) {
             &mut left_out.not_cached
         } else if at >= tier.volume_bytes(volume) {
-            left_out.farthest = left_out.farthest.max(at);
+            left_out.farthest = left_out.farthest.max(at_data);
             &mut left_out.beyond_volume
         } else if is_beyond_data {
-            left_out.farthest = left_out.farthest.max(at);
+            left_out.farthest = left_out.farthest.max(at_data);
             &mut left_out.beyond_data
         } else if named.add(volume, at) {
             fitting += 1;
@@ -304,6 +306,15 @@ mod tests {
         let some = WarmedList { named: 12, filled: 4, repeated: 1, beyond_data: 6, ..WarmedList::default() };
         assert_eq!(warmed, WarmedList { beyond_volume: 1, farthest: VOLUME, ..some });
         assert_eq!(scene.opened(&[(0, 0), (0, 3 * LINE)]), (4, true));
+    }
+
+    #[test]
+    fn a_place_behind_the_end_of_the_log_is_not_compared_with_the_size_of_the_data() {
+        let scene = Scene::new(Some(0.25), LONG);
+        let warmed = scene.warm(HEAD, [(0, 0), (1, VOLUME)]).expect("fills");
+        assert_eq!(warmed, WarmedList { named: 2, filled: 1, beyond_volume: 1, ..WarmedList::default() });
+        let told = warmed.fault(Bytes(3 << 30)).expect("a line lies behind the end of its volume");
+        assert!(told.contains("behind the end of a volume") && !told.contains("other data"), "{told}");
     }
 
     #[test]

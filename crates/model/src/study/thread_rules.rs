@@ -47,8 +47,45 @@ pub(super) fn thread_limit_needs(look: &mut RuleContext<'_>) {
 fn role_known(look: &mut RuleContext<'_>) {
     let Ok(role) = look.study.settings.text(THREAD).map(str::to_owned) else { return };
     for engine in look.engines().iter().filter(|engine| !engine.thread_roles.contains(&role.as_str())) {
-        if let Some(near) = nearest(&role, engine.thread_roles.iter().copied()) {
+        let alike = engine.thread_roles.iter().copied().filter(|known| is_spelled_alike(&role, known));
+        if let Some(near) = nearest(&role, alike) {
             look.fault_near(THREAD, format!("{} is not known to have a role {role:?}", engine.name), Some(near));
+        }
+    }
+}
+
+/// Tells whether a role has as many words as a known one, each of them the same but for a quarter of its letters: a worker of another kind
+/// has another word in its name.
+fn is_spelled_alike(role: &str, known: &str) -> bool {
+    let is_alike = |(word, known): (&str, &str)| {
+        let slips = known.chars().count() / 4;
+        // A distance takes time and memory by the product of the lengths, and is never less than their difference.
+        word.chars().count().abs_diff(known.chars().count()) <= slips
+            && strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()) <= slips
+    };
+    let (words, known) = (role.split_whitespace(), known.split_whitespace());
+    words.clone().count() == known.clone().count() && words.zip(known).all(is_alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_of_another_kind_is_no_slip() {
+        for (role, known) in [
+            ("walsendr", "walsender"),
+            ("binlogdump", "binlog_dump"),
+            ("Walwriter", "walwriter"),
+            ("autovacum worker", "autovacuum worker"),
+            ("autovacuum laucnher", "autovacuum launcher"),
+        ] {
+            assert!(is_spelled_alike(role, known), "{role}");
+        }
+        for role in ["bg worker", "job worker", "cron worker", "wal writer", "role of an extension"] {
+            for known in ["io worker", "walwriter", "background writer", "parallel worker", "slotsync worker"] {
+                assert!(!is_spelled_alike(role, known), "{role}: {known}");
+            }
         }
     }
 }

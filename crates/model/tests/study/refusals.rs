@@ -183,7 +183,9 @@ fn a_role_that_is_a_slip_for_a_known_one_is_refused() {
     assert_eq!(refused("walsendr"), [told]);
     assert_eq!(refused("Walwriter").len(), 1, "capitals tell roles apart");
     assert_eq!(refused("walwriter"), [""; 0]);
-    assert_eq!(refused("\"role of an extension\""), [""; 0]);
+    for taken in ["role of an extension", "bg worker", "wal writer"] {
+        assert_eq!(refused(&format!("{taken:?}")), [""; 0], "{taken}");
+    }
 }
 
 #[test]

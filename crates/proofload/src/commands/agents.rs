@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 /// Looks and tells.
 pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
-    let study = match study_file::read_with(&arguments.study, &arguments.set) {
+    let study = match study_file::read_with(arguments.study(), &arguments.set) {
         Ok(file) => file.study,
         Err(refusal) => return refusal.tell(arguments.json),
     };

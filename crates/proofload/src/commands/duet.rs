@@ -71,11 +71,12 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
 }
 
 /// The shortest window of a study, where its throughput has too few seconds for an interval, so that no ratio of it can be formed. `None`
-/// where its runs are not rated by windows of a length that it sets.
+/// where its runs are not rated by windows of a length that it sets, or go on until they have enough quiet seconds.
 fn short_window(study: &Study) -> Option<Duration> {
     let window = |settings: &Settings| {
         let rating = proofload_load::workload(settings.text("workload.kind").ok()?)?.rating(settings);
-        settings.duration("procedure.measure").ok().filter(|_| rating == Rating::Window)
+        let is_longer = settings.count("procedure.quiet_seconds").is_ok_and(|quiet| quiet as usize >= FEWEST_SAMPLES);
+        settings.duration("procedure.measure").ok().filter(|_| rating == Rating::Window && !is_longer)
     };
     let points = expand(study).points;
     let shortest = points.iter().filter_map(|point| window(&study.settings.with(&point.levels))).min();
@@ -226,6 +227,10 @@ mod tests {
         let warned = short_window_warning(&of("a", &measure("9s"))).expect("it is warned of");
         assert!(warned.starts_with("warning: a: procedure.measure = 9 s: throughput"), "{warned}");
         assert_eq!(short_window_warning(&of("a", &measure("10s"))), None);
+        // Measured in turns, such a run goes on until it has so many.
+        let quiet = |seconds: u32| of("a", &format!("{}quiet_seconds = {seconds}\n", measure("9s")));
+        assert_eq!(short_window(&quiet(10)), None);
+        assert_eq!(short_window(&quiet(9)), Some(Duration::from_secs(9)));
     }
 
     #[test]

@@ -133,7 +133,16 @@ pub(super) fn missing_tier(study: &Study) -> Option<Error> {
     if is_elsewhere(study) {
         return None;
     }
-    served_tiers(study).into_iter().find_map(|plan| find_tier(&plan).err())
+    once_each(served_tiers(study)).find_map(|plan| find_tier(&plan).err())
+}
+
+/// Plans of which each asks something else of this machine: its list may have millions of lines, and each point of a study names it again.
+fn once_each(plans: Vec<TierPlan>) -> impl Iterator<Item = TierPlan> {
+    let mut seen = BTreeSet::new();
+    plans.into_iter().filter(move |plan| {
+        let list = plan.cache.warming().map(|warm| warm.list.clone());
+        seen.insert((plan.cache.folder.clone(), list, plan.cache.line))
+    })
 }
 
 /// Cache tiers of the study's points that a process of ours serves.
@@ -151,6 +160,16 @@ pub(super) fn unfit_list(study: &Study) -> Option<Error> {
         |plan: &TierPlan| plan.cache.warming().is_some_and(|warm| seen.insert((warm.list.clone(), plan.cache.line)));
     let lists = tiers(study, true).into_iter().filter(is_new);
     lists.map(|plan| find_list(&plan)).find_map(Result::err)
+}
+
+/// What keeps the rest of a study that was begun from going on here, as far as its cache tiers tell; the list of one may be gone since.
+pub(super) fn missing_to_go_on(study: &Study) -> Option<String> {
+    let missing: Vec<String> = [missing_tier(study), unfit_list(study)]
+        .into_iter()
+        .flatten()
+        .map(|why| format!("nothing was started: {why}"))
+        .collect();
+    (!missing.is_empty()).then(|| missing.join("\n"))
 }
 
 /// Whether some point of a study fills a cache in the process of the load from a list.
@@ -293,7 +312,10 @@ mod tests {
             );
             let study = validate(&text, &[], &crate::catalogue::catalogue()).expect("it is valid");
             assert!(served_tiers(&study).is_empty() && has_list(&study) == (percent > 0));
-            unfit_list(&study).map(|error| error.to_string())
+            let why = unfit_list(&study).map(|error| error.to_string());
+            let to_go_on = why.as_ref().map(|why| format!("nothing was started: {why}"));
+            assert_eq!(missing_to_go_on(&study), to_go_on, "it may be gone when the study goes on");
+            why
         };
         let missing = told(30).expect("it is missing");
         assert!(missing.starts_with("storage.cache.warm: failed to read the list of lines"), "{missing}");
@@ -301,6 +323,21 @@ mod tests {
         assert_eq!(told(0), None, "no cache needs no list");
         std::fs::write(&list, "{\"form\":1,\"volumes\":[]}\n{\"volume\":0,\"at\":0}\n").expect("writes");
         assert_eq!(told(30), None);
+    }
+
+    #[test]
+    fn a_list_that_many_points_name_is_read_once() {
+        let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+                    [engine]\nkind = \"postgresql\"\n[storage]\nkind = \"tier\"\nvolume = \"1GiB\"\n\
+                    slow.drive = \"none\"\ncache.warm = \"/lists/lines\"\n\
+                    [[factor]]\nsetting = \"storage.cache.percent\"\nlevels = [0, 10, 20]\n\
+                    [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [1, 2]\n";
+        let study = validate(text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+        let plans = served_tiers(&study);
+        assert_eq!(plans.len(), 6);
+        let lists: Vec<bool> = once_each(plans).map(|plan| plan.cache.warming().is_some()).collect();
+        assert_eq!(lists.iter().filter(|has_list| **has_list).count(), 1, "{lists:?}");
+        assert_eq!(lists.len(), 2, "without a cache, the rest is asked for all the same: {lists:?}");
     }
 
     #[test]

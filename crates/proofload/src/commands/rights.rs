@@ -48,7 +48,17 @@ impl NoAnswer {
 
     /// Tells whether a server answered that lets the login in from nowhere as things stand.
     fn is_of_the_server(&self) -> bool {
-        self.0.iter().any(|(_, failure)| failure.is_full() || failure.grant().is_some())
+        self.is_full() || self.0.iter().any(|(_, failure)| failure.grant().is_some())
+    }
+
+    /// Tells whether a server answered that has no session left for now.
+    fn is_full(&self) -> bool {
+        self.0.iter().any(|(_, failure)| failure.is_full())
+    }
+
+    /// Tells whether nobody can log in, which waiting does not mend.
+    fn is_closed(&self) -> bool {
+        !self.is_logged_in() && !self.is_full()
     }
 
     /// What to try, for a load that keeps so many sessions open.
@@ -59,7 +69,7 @@ impl NoAnswer {
             "what the login lacks shows when the study runs; let it ask for its own rights, or try again".to_owned()
         } else if let Some(grant) = grant {
             grant.to_owned()
-        } else if self.0.iter().any(|(_, failure)| failure.is_full()) {
+        } else if self.is_full() {
             let plural = if sessions == 1 { "" } else { "s" };
             format!(
                 "make room at the server for {sessions} session{plural} of this study's users and some that Proofload opens beside them, or use \
@@ -239,10 +249,10 @@ pub(crate) fn missing_to_build(engine: &dyn Engine, url: &str, settings: &Settin
 }
 
 /// The host and database of a URL at none of whose hosts anybody can log in; `None` where somebody can, also where the server then does not say
-/// what the login may do, and where the engine cannot be asked.
+/// what the login may do, where a server is only full for now, and where the engine cannot be asked.
 pub(crate) fn closed_server(engine: &dyn Engine, url: &str, settings: &Settings) -> Option<String> {
     let none = lacking(engine, engine.server_rights()?, url, settings).err()?;
-    (!none.is_logged_in()).then(|| host_and_database(url))
+    none.is_closed().then(|| host_and_database(url))
 }
 
 #[cfg(test)]
@@ -309,6 +319,8 @@ mod tests {
                 assert!(told.remedy.as_ref().is_some_and(|told| told.starts_with(remedy)), "{told:?}");
             };
             let full = RightsFailure::Full(Error::other("too many"));
+            let is_closed = |failure: &RightsFailure| NoAnswer(vec![("db1".to_owned(), failure.clone())]).is_closed();
+            assert!(!is_closed(&full) && is_closed(&RightsFailure::Login(Error::other("who?"))), "room comes back");
             check(full, "no session is left at db1/shop: too many", "make room at the server for 16 sessions of");
             let barred = RightsFailure::Entry { error: Error::other("denied"), grant: grant.to_owned() };
             check(barred, "the login may not connect to db1/shop: denied", grant);

@@ -3,6 +3,7 @@
 use super::ending::{Ending, EndingStyle, has_finished_run};
 use super::live_page::LivePage;
 use super::server_named::{names_for_yes, servers_named};
+use super::status::has_every_run;
 use super::study_file::StudyFile;
 use crate::cli::{
     CheckArguments, PlanArguments, ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy,
@@ -166,7 +167,9 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     // Before the record gets a session: what is refused leaves it as it is. No sample decides it, so none is read.
     let before = proofload_record::read_progress(&arguments.record, &|_| false);
     if let Some(before) = before.ok().as_ref()
-        && let Some(exit) = refused(before).or_else(|| super::nothing_missing::told(arguments, before))
+        && let Some(exit) = refused(before)
+            .or_else(|| super::nothing_missing::told(arguments, before))
+            .or_else(|| missing_to_measure(arguments, before))
     {
         return exit;
     }
@@ -192,6 +195,14 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     let shown = shown_runs(&assignment, Some(&record));
     drop(record);
     go(recorder, &mut assignment, (&arguments.record, shown), (&arguments.show, accepts_void), page)
+}
+
+/// Tells what keeps the runs that are left from being measured here; `None` where nothing does, or no run is left.
+fn missing_to_measure(arguments: &ResumeArguments, record: &Record) -> Option<Exit> {
+    if has_every_run(record) && !arguments.void.contains(&ResumeVoid::Again) {
+        return None;
+    }
+    super::refused_limits::missing_to_go_on(&record.study).map(|text| failed(&text))
 }
 
 /// What the rest of a study destroys or changes is named.

@@ -40,10 +40,13 @@ pub(crate) fn conduct_duet(
             let runs: Vec<DuetRun> = pairs.iter().map(|pair| pair[number]).collect();
             let (clock, interrupt) = (Arc::clone(clock), interrupt.clone());
             let before = if number == 0 { 0 } else { shown_before };
-            // What is prepared before the first run is told of that run.
-            let run = runs.first().map(|first| before + first.run.index);
-            let mut view = SharedView { shown: &shown, leads: number == 0, run };
-            scope.spawn(move || carry_out(side, &runs, meeting, (&mut view, before), (clock, interrupt)))
+            let indexes = runs.iter().map(|of_pair| before + of_pair.run.index).collect();
+            let mut view = SharedView::of(&shown, number == 0, indexes);
+            scope.spawn(move || {
+                let outcome = carry_out(side, &runs, meeting, (&mut view, before), (clock, interrupt));
+                view.end(&outcome);
+                outcome
+            })
         };
         let threads: Vec<_> = sides.iter_mut().zip(Meeting::of_two()).enumerate().map(begin).collect();
         let ended = |thread: std::thread::ScopedJoinHandle<'_, Result<Outcome, Error>>| {
@@ -129,11 +132,31 @@ fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
 struct SharedView<'v, 'w> {
     shown: &'v Mutex<&'w mut dyn View>,
     leads: bool,
-    /// Run of the other study that goes on, or that comes first.
+    /// Runs of this side, in their order.
+    runs: Vec<u32>,
+    /// The one of them that goes on, or that comes next: what is prepared before it is told of it.
     run: Option<u32>,
+    /// Whether it was shown and has not ended.
+    is_open: bool,
 }
 
-impl SharedView<'_, '_> {
+impl<'v, 'w> SharedView<'v, 'w> {
+    /// The part of a side with these runs.
+    fn of(shown: &'v Mutex<&'w mut dyn View>, leads: bool, runs: Vec<u32>) -> Self {
+        let run = runs.first().copied();
+        Self { shown, leads, runs, run, is_open: false }
+    }
+
+    /// Ends the run that was left open when its side came to an end, which the other side may outlive.
+    fn end(&mut self, outcome: &Result<Outcome, Error>) {
+        let Some(run) = self.run.filter(|_| self.is_open) else { return };
+        let ended = match outcome {
+            Ok(_) => RunEnd::Interrupted,
+            Err(error) => RunEnd::Failed(error.to_string()),
+        };
+        self.end_run(run, &ended);
+    }
+
     /// Shows something of both.
     fn show(&self, show: impl FnOnce(&mut dyn View)) {
         show(&mut **self.shown.lock().unwrap_or_else(PoisonError::into_inner));
@@ -149,10 +172,10 @@ impl SharedView<'_, '_> {
 
 impl View for SharedView<'_, '_> {
     fn begin_run(&mut self, run: u32) {
+        (self.run, self.is_open) = (Some(run), true);
         if self.leads {
             self.show(|view| view.begin_run(run));
         } else {
-            self.run = Some(run);
             self.show(|view| view.beside(run, Phase::Starting));
         }
     }
@@ -163,6 +186,7 @@ impl View for SharedView<'_, '_> {
         if self.leads {
             self.show(|view| view.phase(phase));
         } else if let Some(run) = self.run {
+            self.is_open = true;
             self.show(|view| view.beside(run, phase));
         }
     }
@@ -180,7 +204,8 @@ impl View for SharedView<'_, '_> {
     }
 
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
-        self.run = None;
+        self.run = self.runs.iter().skip_while(|other| **other != run).nth(1).copied();
+        self.is_open = false;
         if self.leads {
             self.show(|view| view.end_run(run, ended));
         } else {
@@ -230,15 +255,19 @@ mod tests {
     fn the_other_study_has_its_phases_beside_those_of_the_first() {
         let mut noted = Noted::default();
         let shown: Mutex<&mut dyn View> = Mutex::new(&mut noted);
-        let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads, run: Some(5) });
+        let mut first = SharedView::of(&shown, true, vec![0, 1]);
+        let mut other = SharedView::of(&shown, false, vec![5, 6]);
         other.phase(Phase::Building);
         first.begin_run(0);
         other.begin_run(5);
         other.phase(Phase::Measuring);
         first.phase(Phase::Verifying);
         other.end_run(5, &RunEnd::Failed("it broke".to_owned()));
-        other.phase(Phase::Stopping);
         first.end_run(0, &RunEnd::Interrupted);
+        other.phase(Phase::WaitingForQuiet);
+        other.begin_run(6);
+        other.end_run(6, &RunEnd::Interrupted);
+        other.phase(Phase::Stopping);
         let expected = [
             "beside 5 Building",
             "begin 0",
@@ -247,7 +276,30 @@ mod tests {
             "Verifying",
             "end beside 5 Failed(\"it broke\")",
             "end 0 Interrupted",
+            "beside 6 WaitingForQuiet",
+            "beside 6 Starting",
+            "end beside 6 Interrupted",
         ];
+        assert_eq!(noted.0, expected);
+    }
+
+    #[test]
+    fn a_run_that_its_side_left_open_ends_with_it() {
+        let mut noted = Noted::default();
+        let shown: Mutex<&mut dyn View> = Mutex::new(&mut noted);
+        let side = |leads: bool, run: u32| SharedView::of(&shown, leads, vec![run, run + 1]);
+        let mut other = side(false, 5);
+        other.end(&Ok(Outcome::Interrupted));
+        other.phase(Phase::Building);
+        other.end(&Err(Error::new("no room")));
+        other.end(&Ok(Outcome::Interrupted));
+        let mut first = side(true, 0);
+        first.phase(Phase::Building);
+        first.end(&Ok(Outcome::Interrupted));
+        first.begin_run(0);
+        first.end(&Ok(Outcome::Interrupted));
+        let expected =
+            ["beside 5 Building", "end beside 5 Failed(\"no room\")", "Building", "begin 0", "end 0 Interrupted"];
         assert_eq!(noted.0, expected);
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Lines {
     expectation: Expectation,
     run: Option<usize>,
     beside: Option<RunBeside>,
+    /// The run that was begun last and when, while a line is of one beside it: it is the one that takes time.
+    lead: Option<(usize, Moment)>,
     phase: Phase,
     /// What is done in a long step, and how much of it.
     step: Option<(String, Option<StepCount>)>,
@@ -74,6 +76,7 @@ impl Lines {
             runs: program.runs.into_iter().map(|(run, _)| (run.label, run.times)).collect(),
             run: None,
             beside: None,
+            lead: None,
             phase: Phase::Starting,
             step: None,
             load: LoadNow::default(),
@@ -86,21 +89,33 @@ impl Lines {
 
     fn print(&mut self, told: LineEvent<'_>) {
         self.last_line = self.clock.now();
-        match self.form {
-            LineForm::Plain => output::note(&self.plain(told)),
-            LineForm::Json => output::note(&self.json(told).to_string()),
-        }
+        output::note(&self.line(told));
     }
 
     /// Prints what is told of a run that goes on beside the one that was begun last.
     fn print_beside(&mut self, beside: RunBeside, told: LineEvent<'_>) {
+        self.last_line = self.clock.now();
+        output::note(&self.line_beside(beside, told));
+    }
+
+    fn line(&self, told: LineEvent<'_>) -> String {
+        match self.form {
+            LineForm::Plain => self.plain(told),
+            LineForm::Json => self.json(told).to_string(),
+        }
+    }
+
+    /// A line of a run that goes on beside the one that was begun last.
+    fn line_beside(&mut self, beside: RunBeside, told: LineEvent<'_>) -> String {
+        self.lead = self.run.map(|run| (run, self.run_began));
         let of_other = (self.run, self.phase, self.run_began, self.phase_began);
         let (step, load) = (self.step.take(), std::mem::take(&mut self.load));
         (self.run, self.phase) = (Some(beside.run), beside.phase);
         (self.run_began, self.phase_began) = (beside.began, beside.phase_began);
-        self.print(told);
+        let line = self.line(told);
         (self.run, self.phase, self.run_began, self.phase_began) = of_other;
-        (self.step, self.load) = (step, load);
+        (self.step, self.load, self.lead) = (step, load, None);
+        line
     }
 
     /// `12:03:10 run 3 of 8, 64 MiB: measuring, 12 s of 20 s, 569 transactions/s, steal 21 %`.
@@ -242,7 +257,8 @@ impl Lines {
     }
 
     fn left(&self) -> Option<Duration> {
-        let running = self.run.map(|run| (run, self.clock.now().since(self.run_began)));
+        let running = self.lead.or_else(|| self.run.map(|run| (run, self.run_began)));
+        let running = running.map(|(run, began)| (run, self.clock.now().since(began)));
         self.expectation.left(running).map(|left| left.time)
     }
 }
@@ -353,4 +369,51 @@ impl View for Lines {
     }
 
     fn close(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_times::Phases;
+    use proofload_model::time::WallTime;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A clock that stands until it is set, in seconds.
+    struct SetClock(AtomicU64);
+
+    impl Clock for SetClock {
+        fn now(&self) -> Moment {
+            Moment(self.0.load(Ordering::Relaxed) * 1_000_000_000)
+        }
+
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+
+        fn sleep(&self, _time: Duration) {}
+    }
+
+    #[test]
+    fn a_line_of_the_second_study_tells_the_time_that_the_run_of_the_first_leaves() {
+        let measured = Span { at_least: Duration::from_secs(60), at_most: Some(Duration::from_secs(60)) };
+        let phases = Some(Phases { warm_up: Span::ZERO, measure: measured, drill: Span::ZERO });
+        let planned = |is_beside: bool| {
+            let times = RunTimes { span: measured, phases, work: None, begins_measured: false };
+            let run =
+                PlannedRun { label: "run".to_owned(), times, around: Duration::ZERO, build: Duration::ZERO, is_beside };
+            (run, None)
+        };
+        let runs = Vec::from([planned(false), planned(true)]);
+        let program = Program { name: "two studies", work: "operations", runs, most: 2, continued_by: "nothing" };
+        let clock = Arc::new(SetClock(AtomicU64::new(0)));
+        let mut lines = Lines::new(LineForm::Json, program, Arc::<SetClock>::clone(&clock));
+        lines.begin_run(0);
+        lines.beside(1, Phase::Starting);
+        clock.0.store(45, Ordering::Relaxed);
+        let beside = lines.beside.expect("it goes on");
+        let left = |line: &str| serde_json::from_str::<Json>(line).expect("JSON")["left_s"].clone();
+        assert_eq!(left(&lines.line(LineEvent::Goes)), json!(15));
+        assert_eq!(left(&lines.line_beside(beside, LineEvent::Goes)), json!(15), "not the whole of the run again");
+        assert_eq!(lines.run, Some(0), "the first goes on as before");
+    }
 }

@@ -181,9 +181,8 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let agents = agents(attempt, load, embedded);
     let generator = generator(attempt, &inside, &agents, embedded, measured);
     let (failures, audits) = (FailureCount::over(&rated), audits(attempt, workload));
-    let pacing = pacing(&latencies, attempt, workload, settings);
+    let (pacing, stood) = (pacing(&latencies, attempt, workload, settings), Standstill::within(&inside));
     let host = host(attempt, stretch, measured, settings, procedure.as_ref());
-    let stood = Standstill::within(&inside);
     let voids = [
         verdict::of_facts(attempt),
         verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref(), judged.is_some()),

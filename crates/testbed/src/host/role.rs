@@ -194,7 +194,7 @@ impl HostService for HostRole {
     fn mount_volume(&mut self, ask: MountVolume) -> Result<Vec<Fact>, Error> {
         let folder = absolute(&ask.place)?;
         if let Some(plan) = &ask.place.tier {
-            storages::tier_needs(plan)?;
+            storages::tier_needs_and_file(plan)?;
         }
         if !self.volumes.iter().any(|volume| volume.folder() == folder && volume.size() == ask.size) {
             self.held(&ask.instance).refuse_while_running("mount a volume")?;

@@ -16,7 +16,7 @@ pub(crate) use devices::Devices;
 pub(crate) use devices::joined;
 pub(crate) use storage::{AttachedStorage, StorageMeans, StorageOrder, attach};
 pub(crate) use sweep::sweep;
-pub(crate) use tier::needs_and_list as tier_needs;
+pub(crate) use tier::{needs_and_file as tier_needs_and_file, needs_and_list as tier_needs};
 pub(crate) use volume::{DeviceToMount, Volume, expect_own_volume, release_volumes};
 
 /// Every storage.

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// The database of commands about the server.
 pub(super) const SERVER: &str = "admin";
-/// Longest wait for a connection, its greetings and one answer, each of which is waited for as long as an observer waits.
+/// Longest wait for a connection and one answer. The lean path opens, greets by one name or two and answers, each within the time that an
+/// observer waits; the driver's path has three such times for its connection, and one for the answer.
 pub(super) const WHOLE_PATIENCE: Duration = PATIENCE.saturating_mul(4);
 
 /// A connection for commands.

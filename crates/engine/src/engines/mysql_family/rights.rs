@@ -92,17 +92,20 @@ impl<F: FamilyMember> ServerRights for F {
     }
 }
 
-/// Codes of a server or an account all of whose connections are taken. Source: MySQL manual, "Server Error Message Reference":
-/// `ER_CON_COUNT_ERROR`, `ER_TOO_MANY_USER_CONNECTIONS`, `ER_USER_LIMIT_REACHED`.
-pub(super) const TOO_MANY_CONNECTIONS: [&str; 3] = ["1040", "1203", "1226"];
+/// Tells whether an error is of a server or an account all of whose connections are taken, which others that end give back. Source: MySQL
+/// manual, "Server Error Message Reference": `ER_CON_COUNT_ERROR`, `ER_TOO_MANY_USER_CONNECTIONS`, and `ER_USER_LIMIT_REACHED`, whose text
+/// names the resource: the others of an account are counts of an hour.
+pub(super) fn is_full(error: &Error) -> bool {
+    match error.code() {
+        "1040" | "1203" => true,
+        "1226" => error.to_string().contains("max_user_connections"),
+        _ => false,
+    }
+}
 
 /// What a connection failed at that was to be opened.
 fn of_opening(error: Error) -> RightsFailure {
-    if TOO_MANY_CONNECTIONS.contains(&error.code()) {
-        RightsFailure::Full(error)
-    } else {
-        RightsFailure::of_opening(error)
-    }
+    if is_full(&error) { RightsFailure::Full(error) } else { RightsFailure::of_opening(error) }
 }
 
 /// Asks the server for all that rights depend on.
@@ -204,9 +207,15 @@ mod tests {
 
     #[test]
     fn a_server_without_room_is_told_from_one_that_refuses_the_login() {
-        let of = |code: &str| of_opening(Error::new(crate::contract::ErrorClass::Other, code, "no"));
-        assert!(TOO_MANY_CONNECTIONS.iter().all(|code| of(code).is_full()));
-        assert!(matches!(of("1045"), RightsFailure::Login(_)));
+        let of = |code: &str, text: &str| of_opening(Error::new(crate::contract::ErrorClass::Other, code, text));
+        let reached = |resource: &str| of("1226", &format!("User 'me' has exceeded the '{resource}' resource"));
+        assert!(
+            [of("1040", "no"), of("1203", "no"), reached("max_user_connections")].iter().all(RightsFailure::is_full)
+        );
+        for resource in ["max_connections_per_hour", "max_questions", "max_updates"] {
+            assert!(matches!(reached(resource), RightsFailure::Login(_)), "{resource} is of an hour");
+        }
+        assert!(matches!(of("1045", "no"), RightsFailure::Login(_)));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use super::address::ServerAddress;
 use super::flavour::SeveralStatements;
-use super::rights::TOO_MANY_CONNECTIONS;
+use super::rights::is_full;
 use super::wire::{Answer, Packet, PreparedStatement, ServerConnection, WireRow, broken, prepare};
 use super::{load_data, pipelining, settings};
 use crate::contract::{
@@ -406,7 +406,8 @@ fn refused(error: Error, account: &str) -> Error {
         "1045" => "; set MYSQL_PWD or write ~/.my.cnf on the load host",
         "1049" => "; a run of a study makes it",
         "1130" => "; the account may not come from this host",
-        code if TOO_MANY_CONNECTIONS.contains(&code) => {
+        "1226" if !is_full(&error) => "; raise this limit of the account, or wait until its hour is over",
+        _ if is_full(&error) => {
             "; raise max_connections, or max_user_connections of the account, end idle sessions, or put a pooler in between"
         }
         _ => "",

@@ -83,7 +83,9 @@ impl<'f> HostClaims<'f> {
             (ClaimKind::Quiet, true) => "Figures of valid points are those of a quiet host",
             (ClaimKind::QuietBySpin, false) => "Figures are those of a quiet host, by the spin probe",
             (ClaimKind::QuietBySpin, true) => "Figures of valid points are those of a quiet host, by the spin probe",
-            (ClaimKind::Bound, false) => "A limit of the study was always reached, so other load on the host had no effect",
+            (ClaimKind::Bound, false) => {
+                "A limit of the study was always reached, so other load on the host had no effect"
+            }
             (ClaimKind::Bound, true) => {
                 "At valid points a limit of the study was always reached, so other load on the host had no effect there"
             }

@@ -69,12 +69,13 @@ fn answer(kept: &[(&PointFindings, Quantity)]) -> Prose {
     text
 }
 
-/// What the mode that keeps least loses.
+/// What the mode that keeps least loses, of those whose loss is shown.
 fn broke(kept: &[(&PointFindings, Quantity)]) -> Prose {
-    let Some((point, share)) = kept.last() else { return Prose::new() };
-    let shown = share.interval().bounds().is_none_or(|(_, high)| high < 100.0);
-    if !shown {
-        return prose!["Nothing: no mode loses throughput significantly. "];
+    let is_shown = |share: &Quantity| share.interval().bounds().is_none_or(|(_, high)| high < 100.0);
+    if let Some((point, share)) = kept.iter().rev().find(|(_, share)| is_shown(share)) {
+        return prose![point.label(), " keeps the least: ", Inline::ranged(share, "%"), " of it. "];
     }
-    prose![point.label(), " keeps the least: ", Inline::ranged(share, "%"), " of it. "]
+    let Some((point, share)) = kept.last() else { return Prose::new() };
+    let verb = if kept.len() > 1 { " keeps the least, " } else { " keeps " };
+    prose!["No loss is shown: ", point.label(), verb, Inline::ranged(share, "%"), " of it. "]
 }

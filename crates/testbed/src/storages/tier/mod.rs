@@ -8,5 +8,5 @@ mod served;
 mod server_command;
 mod tier_place;
 
-pub(crate) use needs::needs_and_list;
+pub(crate) use needs::{needs_and_file, needs_and_list};
 pub(super) use served::{TierVolumes, sweep};

@@ -18,6 +18,16 @@ pub(crate) fn needs_and_list(plan: &TierPlan) -> Result<(), Error> {
     }
 }
 
+/// Tells all that is missing for a tier under a server, and whether the list of its cache is there. What is in the list is read before data
+/// are built, and again when the cache is filled: it may have millions of lines.
+///
+/// # Errors
+/// Something is missing.
+pub(crate) fn needs_and_file(plan: &TierPlan) -> Result<(), Error> {
+    let is_there = plan.cache.warming().is_none_or(|warm| Path::new(&warm.list).is_file());
+    if is_there { needs(plan) } else { needs_and_list(plan) }
+}
+
 /// Tells all that is missing for a tier under a server.
 ///
 /// # Errors
@@ -71,10 +81,13 @@ mod tests {
         let told = |size: i64| needs_and_list(&plan(size)).err().map(|error| error.to_string()).unwrap_or_default();
         let (missing, place) = (told(30), list.display().to_string());
         assert!(missing.contains(WARM) && missing.contains(&place) && missing.contains("check the path"), "{missing}");
+        let looked = || needs_and_file(&plan(30)).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(looked(), missing, "a look at the file is enough to miss it");
         assert!(!told(0).contains(WARM), "no cache needs no list");
         let head = "{\"form\":1,\"volumes\":[]}\n";
         std::fs::write(&list, format!("{head}lines\n")).expect("writes");
         assert!(told(30).contains("line 2: it is no JSON object"), "{}", told(30));
+        assert!(!looked().contains(WARM), "it is not read: {}", looked());
         std::fs::write(&list, format!("{head}{{\"volume\":0,\"at\":0}}\n")).expect("writes");
         assert!(!told(30).contains(WARM), "{}", told(30));
     }

@@ -50,7 +50,9 @@ impl Share {
     pub(super) async fn join(url: &Url) -> Result<Self, Error> {
         let shared = match known(&url.text) {
             Some(shared) => shared,
-            None => remember(&url.text, SharedClient { client: make(url).await?, sessions: Cell::new(0) }),
+            None => {
+                remember(&url.text, SharedClient { client: make(url, Duration::MAX).await?, sessions: Cell::new(0) })
+            }
         };
         shared.sessions.update(|sessions| sessions + 1);
         let share = Self(shared);
@@ -70,9 +72,9 @@ impl Drop for Share {
     }
 }
 
-/// A client with one connection that belongs to no thread.
-pub(super) async fn alone(url: &Url) -> Result<Client, Error> {
-    let client = make(url).await?;
+/// A client with one connection that belongs to no thread, whose server is looked for no longer than this.
+pub(super) async fn alone(url: &Url, most: Duration) -> Result<Client, Error> {
+    let client = make(url, most).await?;
     warm(&client, url, 1).await?;
     Ok(client)
 }
@@ -107,18 +109,23 @@ fn remember(url: &str, shared: SharedClient) -> Rc<SharedClient> {
     shared
 }
 
-/// A client as the URL and the environment say; nothing is connected yet.
-async fn make(url: &Url) -> Result<Client, Error> {
+/// A client as the URL and the environment say, whose server is looked for no longer than `most`; nothing is connected yet.
+async fn make(url: &Url, most: Duration) -> Result<Client, Error> {
     let parsed = ClientOptions::parse(&url.text).await;
     let mut options = parsed.map_err(|error| failed(error).context("failed to read the MongoDB URL"))?;
     options.app_name.get_or_insert_with(|| APPLICATION.to_owned());
-    options.server_selection_timeout.get_or_insert(PATIENCE);
+    options.server_selection_timeout = Some(selection_time(options.server_selection_timeout, most));
     options.max_pool_size.get_or_insert(u32::MAX);
     options.max_connecting.get_or_insert(MOST_CONNECTING);
     let user = std::env::var("MONGODB_USER").ok();
     let password = std::env::var("MONGODB_PASSWORD").ok();
     options.credential = with_secret(options.credential.take(), user, password);
     Client::with_options(options).map_err(|error| failed(error).context("failed to create the MongoDB client"))
+}
+
+/// Longest time to look for a server, of which the URL gives one.
+fn selection_time(given: Option<Duration>, most: Duration) -> Duration {
+    given.unwrap_or(PATIENCE).min(most)
 }
 
 /// What the URL says of the account, completed from the environment. A user in the URL wins; a password without a user is left
@@ -147,6 +154,14 @@ mod tests {
         let found = with_secret(options.credential, user.map(str::to_owned), Some("s3cret".to_owned()));
         let found = found.as_ref().map(|found| (found.username.as_deref(), found.password.as_deref()));
         assert_eq!(found, expected, "{url}");
+    }
+
+    #[test]
+    fn who_waits_for_less_than_the_url_says_is_told_why_no_server_was_found() {
+        let found = |given: Option<u64>, most: Duration| selection_time(given.map(Duration::from_secs), most).as_secs();
+        assert_eq!((found(None, Duration::MAX), found(Some(60), Duration::MAX)), (10, 60));
+        let most = Duration::from_secs(6);
+        assert_eq!((found(None, most), found(Some(60), most), found(Some(2), most)), (6, 6, 2));
     }
 
     #[test]

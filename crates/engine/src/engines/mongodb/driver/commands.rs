@@ -19,10 +19,12 @@ pub(in super::super) struct Commands {
 }
 
 impl Commands {
-    /// Connects; an answer is waited for so long.
+    /// Connects within three times as long as an answer is waited for, of which two may go by until a server is found: what the driver then
+    /// says of each server is told.
     pub(in super::super) async fn connect(target: &Target, patience: Duration) -> Result<Self, Error> {
         let url = Url::of(target)?;
-        let client = client::alone(&url).await?;
+        let connecting = client::alone(&url, patience.saturating_mul(2));
+        let client = in_time(patience.saturating_mul(3), &url, connecting).await?;
         Ok(Self { client, patience })
     }
 
@@ -35,5 +37,31 @@ impl Commands {
         let late = |_| lost(format!("no answer within {:?}", self.patience));
         let reply = tokio::time::timeout(self.patience, answer).await.map_err(late)?.map_err(failed)?;
         RawDocumentBuf::try_from(&reply).map(RawDocumentBuf::into_bytes).map_err(unreadable)
+    }
+}
+
+/// Awaits a connection for so long.
+async fn in_time<T>(most: Duration, url: &Url, connecting: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let late = |_| {
+        Err(lost(format!(
+            "failed to connect to MongoDB, {}: no answer within {most:?}; check that its servers run and answer this host",
+            url.words()
+        )))
+    };
+    tokio::time::timeout(most, connecting).await.unwrap_or_else(late)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_nothing_answers_is_given_up_with_the_name_of_its_server() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let url = Url::parse("mongodb://db1/shop").expect("a URL");
+        let connecting = std::future::pending::<Result<(), Error>>();
+        let told = runtime.block_on(in_time(Duration::from_millis(1), &url, connecting)).expect_err("nothing answers");
+        let told = told.to_string();
+        assert!(told.contains("MongoDB, shop on db1 port 27017: no answer within 1ms; check"), "{told}");
     }
 }

@@ -134,10 +134,13 @@ fn types_are_sent_anew_after_a_flight_that_could_not_be_queued() {
 
 #[test]
 fn a_refusal_for_want_of_room_says_what_makes_room() {
-    for code in ["1040", "1203", "1226"] {
-        let told = refused(Error::new(ErrorClass::Other, code, "no"), "shop on db1").to_string();
+    let of = |code: &str, text: &str| refused(Error::new(ErrorClass::Other, code, text), "shop on db1").to_string();
+    let reached = |resource: &str| of("1226", &format!("User 'shop' has exceeded the '{resource}' resource"));
+    for told in [of("1040", "no"), of("1203", "no"), reached("max_user_connections")] {
         assert!(told.contains("raise max_connections, or max_user_connections of the account"), "{told}");
     }
-    let told = refused(Error::new(ErrorClass::Other, "1045", "no"), "shop on db1").to_string();
+    let told = reached("max_questions");
+    assert!(told.contains("wait until its hour is over") && !told.contains("max_user_connections"), "{told}");
+    let told = of("1045", "no");
     assert!(told.contains("MYSQL_PWD") && !told.contains("max_connections"), "{told}");
 }

@@ -79,6 +79,13 @@ fn check_family(name: &str, [monitor, lists, of_session]: [&str; 3]) -> Option<P
         "{found:?}"
     );
     check_granted(&place, &poor);
+    let room = |limit: u32| {
+        carry_out(&place, [format!("ALTER USER poor@localhost WITH MAX_USER_CONNECTIONS {limit}").as_str()]);
+        let rights = place.engine.server_rights().expect("rights are asked for");
+        rights.session_room(&poor).expect("the server answers").expect("it has a bound").most
+    };
+    assert_eq!(room(7), 7);
+    assert!(room(0) > 7, "that of the server");
     let owner = by(&place, "root@", "owner@");
     let found = lacking(&place, &owner);
     assert_eq!(names(&found), ["SELECT on performance_schema.*", "PROCESS", monitor, lists, of_session]);
@@ -119,9 +126,21 @@ fn check_no_entry(place: &Place, maker: &Target) {
     let barred = asked("it may not connect");
     let grant = barred.grant().expect("a statement lets it in").to_owned();
     assert_eq!(grant, "GRANT CONNECT ON DATABASE \"shop\" TO \"maker\"");
+    assert!(!barred.to_string().contains("GRANT"), "it is told beside it: {barred}");
     carry_out(place, [grant.as_str(), "ALTER ROLE maker CONNECTION LIMIT 0"]);
     let full = asked("it has no session left");
     assert!(full.is_full() && full.to_string().contains("CONNECTION LIMIT of the role"), "{full}");
+    let room = |limit: &str| {
+        carry_out(place, [format!("ALTER ROLE maker CONNECTION LIMIT {limit}").as_str()]);
+        let rights = place.engine.server_rights().expect("rights are asked for");
+        rights.session_room(maker).expect("the server answers").expect("it has a bound")
+    };
+    let all = room("-1");
+    assert!(all.is_certain && all.most > 7, "{all:?}");
+    assert_eq!(room("7").most, 7);
+    carry_out(place, ["ALTER DATABASE shop CONNECTION LIMIT 5"]);
+    assert_eq!(room("7").most, 5, "the smallest counts");
+    carry_out(place, ["ALTER DATABASE shop CONNECTION LIMIT -1"]);
     carry_out(place, ["ALTER ROLE maker CONNECTION LIMIT -1", "GRANT CONNECT ON DATABASE shop TO PUBLIC"]);
 }
 

@@ -1,7 +1,7 @@
 //! The list of lines that a new cache is filled from before a load, and what became of its lines. Pure. May not know how a cache is filled.
 
 use crate::settings::Settings;
-use crate::units::Bytes;
+use crate::units::{Bytes, size_words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
@@ -82,14 +82,22 @@ impl WarmHead {
     /// Tells why a cache is not filled from the list, whose line and volumes have so many bytes; `None` where nothing stands against it.
     pub fn mismatch(&self, line: Bytes, volumes: &[Bytes]) -> Option<String> {
         if let Some(of_list) = self.line.filter(|of_list| *of_list != line) {
+            let [of_list, line] = apart(of_list, line);
             return Some(format!("its lines are of {of_list}, and those of the cache of {line}"));
         }
         let mut pairs = self.volumes.iter().zip(volumes).enumerate();
         pairs.find_map(|(number, (of_list, here))| {
-            let of_list = (*of_list).filter(|of_list| of_list != here)?;
+            let [of_list, here] = apart((*of_list).filter(|of_list| of_list != here)?, *here);
             Some(format!("its volume {number} has {of_list}, and that of the cache {here}"))
         })
     }
+}
+
+/// Two sizes for people; to the byte where rounded ones do not differ.
+fn apart(one: Bytes, other: Bytes) -> [String; 2] {
+    let both = [one, other];
+    let words = both.map(size_words);
+    if words[0] == words[1] { both.map(|size| size.to_string()) } else { words }
 }
 
 /// Line that a list names.
@@ -191,12 +199,12 @@ impl WarmedList {
         if left.is_empty() {
             return Some(format!("the list names no line; write one with `{WRITE_LIST}`"));
         }
+        let [farthest, size] = apart(Bytes(self.farthest), data);
         let is_beyond_an_end = self.beyond_volume > 0 || (self.filled == 0 && self.beyond_data > 0);
         let advice = match is_beyond_an_end {
             true if self.farthest > 0 && self.farthest >= data.0 => format!(
-                "the list names bytes up to {}, and the data have {data}, so it is of other data: write one of a cache \
-                 of these with `{WRITE_LIST}`",
-                Bytes(self.farthest)
+                "the list names bytes up to {farthest}, and the data have {size}, so it is of other data: write one of a \
+                 cache of these with `{WRITE_LIST}`"
             ),
             true => format!(
                 "the list names lines behind the end of a volume or of what it holds: write one of a cache of these data \
@@ -258,13 +266,18 @@ mod tests {
         let data = Bytes(300 << 10);
         let other = WarmedList { named: 12, beyond_data: 12, farthest: 1 << 30, ..WarmedList::default() };
         let told = other.fault(data).expect("nothing was filled");
-        let wanted = "lines not filled: 12 beyond the end of the data; the list names bytes up to 1GiB, and the data have 300KiB, \
+        let wanted = "lines not filled: 12 beyond the end of the data; the list names bytes up to 1 GiB, and the data have 300 KiB, \
                       so it is of other data: write one of a cache of these with `proofload tier dump CACHE --lines --json`";
         assert_eq!(told, wanted);
         let told = other.fault(Bytes(3 << 30)).expect("nothing was filled");
         assert!(
-            told.contains("behind the end of a volume") && !told.contains("1GiB"),
+            told.contains("behind the end of a volume") && !told.contains("1 GiB"),
             "not farther than the data: {told}"
+        );
+        let nearly = WarmedList { farthest: (300 << 10) + 1, ..other }.fault(data).expect("nothing was filled");
+        assert!(
+            nearly.contains("up to 307201B, and the data have 300KiB"),
+            "rounded, they would be the same: {nearly}"
         );
         assert_eq!(WarmedList { filled: 1, ..other }.fault(data), None, "data may be shorter");
         let late = WarmedList { named: 3, filled: 2, out_of_time: 1, ..WarmedList::default() };
@@ -286,9 +299,9 @@ mod tests {
             assert_eq!(fits.mismatch(line, &volumes), None);
         }
         let other = of(Some(4096), &[]).mismatch(line, &volumes).expect("another line");
-        assert!(other.contains("4KiB") && other.contains("8KiB"), "{other}");
+        assert!(other.contains("4 KiB") && other.contains("8 KiB"), "{other}");
         let other = of(Some(8192), &[Some(1 << 20), Some(1 << 20)]).mismatch(line, &volumes).expect("another volume");
-        assert!(other.starts_with("its volume 1 has 1MiB"), "{other}");
+        assert!(other.starts_with("its volume 1 has 1 MiB"), "{other}");
     }
 
     #[test]

@@ -50,6 +50,17 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// Writes a size for people: the largest binary unit that it fills, one decimal at most, `256 GiB`, `77.3 MiB`, `512 B`.
+pub fn size_words(size: Bytes) -> String {
+    match SIZE_SUFFIXES[..4].iter().find(|(_, factor)| size.0 >= *factor) {
+        Some((suffix, factor)) => {
+            let number = format!("{:.1}", size.0 as f64 / *factor as f64);
+            format!("{} {suffix}", number.strip_suffix(".0").unwrap_or(&number))
+        }
+        None => format!("{} B", size.0),
+    }
+}
+
 /// `number` (digits, optionally a fraction) times `factor`, when that is a whole number that fits.
 fn scaled(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -198,6 +209,20 @@ mod tests {
         check_size("0.0001KiB", None);
         check_size("-1MiB", None);
         check_size("MiB", None);
+    }
+
+    #[test]
+    fn sizes_are_told_in_words() {
+        for (text, words) in [
+            ("268437048KiB", "256 GiB"),
+            ("79180KiB", "77.3 MiB"),
+            ("8192B", "8 KiB"),
+            ("512B", "512 B"),
+            ("0B", "0 B"),
+            ("3TiB", "3 TiB"),
+        ] {
+            assert_eq!(size_words(Bytes::parse(text).unwrap()), words, "{text}");
+        }
     }
 
     #[test]

@@ -42,6 +42,12 @@ pub(crate) struct SelftestArguments {
     /// Check a result instead: whether it is unchanged, and who signed it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "url"])]
     pub(crate) check: Option<PathBuf>,
+    /// File of allowed signers in the format of `ssh-keygen`, for --check; makes a missing signature a fault
+    #[arg(long, value_name = "FILE", requires = "check")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    /// Required signer, as named in the file of allowed signers [default: anyone in it]
+    #[arg(long, value_name = "NAME", requires = "allowed_signers")]
+    pub(crate) identity: Option<String>,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -411,7 +411,7 @@ fn agents_are_checked_before_a_run() {
     let output = bench.run(&check[..3]);
     let told = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("1 of 3 agents are not ready\n") && told.contains("different version"), "{told}");
+    assert!(told.starts_with("1 of 3 agents is not ready\n") && told.contains("different version"), "{told}");
     bench.expect_no_process();
     assert!(!bench.path("data").exists(), "nothing was made");
 }

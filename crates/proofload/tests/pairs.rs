@@ -92,7 +92,16 @@ fn wrong_questions_are_answered_with_what_is_right() {
     let judged = ["gate", "--run", "a.toml", "b.toml", "--metric", "cpu_percent=3%"];
     check(&bench, &judged, 2, &["no better direction"]);
     check(&bench, &["gate", "--run", "a.toml", "b.toml"], 2, &["no tolerance is given; use --tolerance 3%"]);
-    check(&bench, &run(&["-o", "base.proof"]), 1, &["base.proof exists; replace it with --overwrite"]);
+    let short = ["gate", "--run", "a.toml", "b.toml", "--tolerance", "3%"];
+    check(&bench, &short, 3, &["procedure.measure = 2 s: throughput", "--set procedure.measure=30s"]);
+    check(&bench, &run(&["-o", "none/x.html"]), 1, &["failed to write none/x.html: there is no folder none"]);
+    check(&bench, &run(&["-o", "x.pdf"]), 1, &["the ending .pdf stands for no format"]);
+    check(
+        &bench,
+        &run(&["--format", "text", "-o", "base.proof"]),
+        1,
+        &["base.proof exists; replace it with --overwrite"],
+    );
     assert!(!bench.path("a.proof").exists(), "it is refused before anything is measured");
     check(&bench, &["compare", "none.toml", "base.proof"], 1, &["no such record: none.toml; to measure", "add --run"]);
     check(&bench, &["compare", "base.proof", "."], 1, &["only the baseline may be"]);

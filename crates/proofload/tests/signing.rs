@@ -106,6 +106,14 @@ fn a_result_of_a_self_test_is_signed_and_verified_like_a_record() {
     let signed = bench.run(&["sign", "sqlite.json", "--key", "vendor"]);
     assert_eq!(signed.status.code(), Some(0), "{}", text(&signed.stderr));
     expect_signed(&bench, &["verify", "sqlite.json", "--allowed-signers", "allowed"]);
+    expect_signed(&bench, &["selftest", "--check", "sqlite.json", "--allowed-signers", "allowed"]);
+    // Told before the first step, so that no result is lost.
+    for (file, key, why) in [("absent/x.json", "vendor", "absent"), ("late.json", "nokey", "the key nokey")] {
+        let refused = bench.run(&["selftest", "--engine", "sqlite", "-o", file, "--key", key]);
+        let told = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && told.contains(why), "{told}");
+        assert!(!told.contains("passed") && !bench.path(file).exists(), "{told}");
+    }
     let whole = bench.run(&["verify", "sqlite.json"]);
     assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "intact: sqlite.json"));
     let told = text(&whole.stdout);

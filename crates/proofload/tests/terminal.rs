@@ -18,7 +18,17 @@ const LINES: u16 = 24;
 /// Runs the program on a pseudo-terminal of `script`, so many columns wide; all that it wrote. Typed letters are written a while after the
 /// text before them has been seen.
 fn on_terminal(bench: &Bench, columns: u16, arguments: &str, typed: Option<(&str, &[u8])>) -> String {
-    let line = format!("stty rows {LINES} cols {columns}; exec {} {arguments}", env!("CARGO_BIN_EXE_proofload"));
+    on_terminal_of(bench, (LINES, columns), arguments, typed)
+}
+
+/// The same on a pseudo-terminal that says so many lines and columns.
+fn on_terminal_of(
+    bench: &Bench,
+    (lines, columns): (u16, u16),
+    arguments: &str,
+    typed: Option<(&str, &[u8])>,
+) -> String {
+    let line = format!("stty rows {lines} cols {columns}; exec {} {arguments}", env!("CARGO_BIN_EXE_proofload"));
     let mut command = Command::new("script");
     command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").current_dir(bench.path("."));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -321,4 +331,18 @@ fn void_points_are_measured_again_and_earlier_attempts_stay() {
     assert!(after.contains("1 of 2 attempts were repeated: attempt 1 of run 1, "), "{after}");
     let verified = bench.run(&["verify", "small.proof"]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
+}
+
+/// Some terminals know their columns alone.
+#[test]
+fn a_comparison_fits_a_terminal_that_says_no_lines() {
+    let bench = Bench::new("no-lines");
+    for (name, rate) in [("a.proof", 1_000.0), ("b.proof", 800.0)] {
+        Synthetic::of(rate, 1).write(&bench.path(name));
+    }
+    let written = on_terminal_of(&bench, (0, 60), "compare a.proof b.proof", None);
+    assert!(written.contains("a.proof"), "{written}");
+    for line in written.lines() {
+        assert!(line.trim_end().chars().count() <= 60, "wider than 60 columns: {line}\n{written}");
+    }
 }

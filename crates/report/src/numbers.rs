@@ -152,6 +152,11 @@ pub(crate) fn counted(number: usize, word: &str) -> String {
     format!("{} {word}{ending}", count(number as u64))
 }
 
+/// A number of cores, as settings and facts write it, with its word: `1 core`, `8 cores`.
+pub(crate) fn cores(number: &str) -> String {
+    format!("{number} {}", if number == "1" { "core" } else { "cores" })
+}
+
 /// A whole number with commas.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
@@ -195,6 +200,11 @@ mod tests {
         let shown = shown(&Quantity::new(value, unit, 1200, interval));
         let bounds = shown.interval.map_or_else(String::new, |(low, high)| format!(" [{low}, {high}]"));
         assert_eq!(format!("{} {}{bounds} n={}", shown.value, shown.unit, shown.n), expected);
+    }
+
+    #[test]
+    fn one_core_is_no_cores() {
+        assert_eq!(["1", "8", "1, 2"].map(cores), ["1 core", "8 cores", "1, 2 cores"]);
     }
 
     #[test]

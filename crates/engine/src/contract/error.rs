@@ -44,6 +44,20 @@ impl Error {
         self
     }
 
+    /// Puts words behind the text, such as what to try.
+    #[must_use]
+    pub(crate) fn followed_by(mut self, words: &str) -> Self {
+        self.text.push_str(words);
+        self
+    }
+
+    /// Leaves words out of the text, which are told beside it.
+    #[must_use]
+    pub(crate) fn without(mut self, words: &str) -> Self {
+        self.text = self.text.replace(words, "");
+        self
+    }
+
     /// What a caller may do about it.
     pub fn class(&self) -> ErrorClass {
         self.class

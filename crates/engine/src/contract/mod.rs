@@ -37,7 +37,7 @@ pub use replication::{
     StandbyFiles,
 };
 pub(crate) use rights::asked;
-pub use rights::{MissingRight, RightPurpose, RightsFailure, ServerRights};
+pub use rights::{MissingRight, RightPurpose, RightsFailure, ServerRights, SessionRoom};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use scratch::{ScratchDatabases, ScratchState};
 pub(crate) use server::STOPS_WITHIN;

@@ -206,6 +206,15 @@ pub(crate) async fn asked<C, T, E: Into<RightsFailure>>(
     answer.unwrap_or_else(|_| Err(late())).map_err(RightsFailure::Question)
 }
 
+/// Room for a login's sessions at a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionRoom {
+    /// Most sessions that the login may have at once, those of others left aside.
+    pub most: u32,
+    /// Whether it is certain that no more are taken: a pooler in between may share the server's among more.
+    pub is_certain: bool,
+}
+
 /// Rights of a login at a server that Proofload did not start.
 pub trait ServerRights: Sync {
     /// The rights that the login of a target lacks of those that anything here needs, in the order in which they are needed. Asks one host, the
@@ -214,6 +223,14 @@ pub trait ServerRights: Sync {
     /// # Errors
     /// How far the question came, and what came back.
     fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure>;
+
+    /// The room for sessions of the login of a target; `None` where its server sets no bound or is not asked for one. Asks like `lacking`.
+    ///
+    /// # Errors
+    /// How far the question came, and what came back.
+    fn session_room(&self, _target: &Target) -> Result<Option<SessionRoom>, RightsFailure> {
+        Ok(None)
+    }
 }
 
 #[cfg(test)]

@@ -321,8 +321,8 @@ mod tests {
     fn a_list_of_other_lines_or_volumes_is_refused_and_so_is_one_that_breaks_off() {
         let scene = Scene::new(None, LONG);
         for (head, why) in [
-            (HEAD.replace("8192", "4096"), "its lines are of 4KiB"),
-            (HEAD.replacen("1048576", "2097152", 1), "its volume 0 has 2MiB"),
+            (HEAD.replace("8192", "4096"), "its lines are of 4 KiB"),
+            (HEAD.replacen("1048576", "2097152", 1), "its volume 0 has 2 MiB"),
             ("{}".to_owned(), "line 1: it begins no list"),
             (format!("{HEAD}\nlines"), "line 2: it is no JSON object: expected value at column 1"),
             (format!("{HEAD}\n{{\"volume\":0,\"at\":0}}\n{{\"volume\":0}}"), "line 3: `at` must be a number of bytes"),

@@ -19,11 +19,12 @@ pub(super) fn read_factor(factor: &FactorText, known: (&Catalogue, &Kinds), faul
         return None;
     };
     let mut reader = FactorReader { setting, catalogue: known.0, kinds: known.1, faults };
-    let target = reader.target(factor)?;
+    let target = reader.target(factor);
     if factor.levels.is_empty() {
-        faults.push(Fault::new(levels.line, setting, "levels must be a list of at least one value"));
+        reader.tell(Fault::new(levels.line, setting, "levels must be a list of at least one value"));
         return None;
     }
+    let target = target?;
     let (mut values, mut known_values) = (Vec::new(), ValueSet::default());
     for level in &factor.levels {
         let value = match target {

@@ -1,6 +1,6 @@
 //! Reading TOML into a flat list of assignments with their lines. Knows no settings.
 
-use super::fault::Fault;
+use super::fault::{Fault, nearest};
 use crate::error::Error;
 use toml_edit::{Document, Item, TableLike, Value as Toml};
 
@@ -227,7 +227,9 @@ fn flatten(lines: &LineStarts, path: &str, item: &Item, parsed: &mut ParsedStudy
             value: value.clone(),
         });
     } else {
-        parsed.faults.push(Fault::new(lines.line_of_item(item), path, "a list of tables is not allowed here"));
+        let suggestion = nearest(path, ["factor"].into_iter()).map(|name| format!("[[{name}]]"));
+        let (line, reason) = (lines.line_of_item(item), "a list of tables is not allowed here".to_owned());
+        parsed.faults.push(Fault { line, key: path.to_owned(), reason, suggestion });
     }
 }
 

@@ -228,6 +228,23 @@ fn faults_name_the_line_where_they_stand_and_are_told_once() {
 }
 
 #[test]
+fn a_table_with_a_value_and_a_misspelt_list_of_factors_are_told_with_what_was_meant() {
+    let told = "procedure.warm_up: is a table of settings and takes no value; did you mean procedure.warm_up.at_least?";
+    assert_eq!(refusal(GOOD, &["procedure.warm_up=3s"]), [told]);
+    let faults = refusal(&format!("{GOOD}[[factors]]\nsetting = \"limits.cores\"\nlevels = [1]\n"), &[]);
+    let told = "factors: a list of tables is not allowed here; did you mean [[factor]]?";
+    assert!(faults.len() == 1 && faults[0].ends_with(told), "{faults:?}");
+}
+
+#[test]
+fn an_unknown_factor_without_levels_has_two_faults() {
+    let faults = refusal(&format!("{GOOD}[[factor]]\nsetting = \"limits.croes\"\nlevels = []\n"), &[]);
+    let told = ["limits.croes: unknown setting; did you mean limits.cores?", "limits.croes: levels must be a list of"];
+    let are_told = told.iter().zip(&faults).all(|(told, fault)| fault.contains(told));
+    assert!(faults.len() == 2 && are_told, "{faults:?}");
+}
+
+#[test]
 fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
     assert_eq!(refusal(GOOD, &["procedure.quiet_seconds=60"]), [""; 0]);
     let faults = refusal(GOOD, &["procedure.quiet_seconds=60", "workload.rate=100"]);

@@ -4,6 +4,7 @@ use super::{refused_limits, study_file};
 use crate::cli_agents::AgentsArguments;
 use crate::conductor::{AgentRole, CheckedAgent, FoundAgent, check_agents};
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
 use crate::output;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, host};
@@ -19,8 +20,23 @@ pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
         Ok(file) => file.study,
         Err(refusal) => return refusal.tell(arguments.json),
     };
-    let checked = match check_agents(&study, &refused_limits::asked_limits(&study)) {
+    let interrupt = match Interrupt::install() {
+        Ok(interrupt) => interrupt,
+        Err(error) => {
+            let text = format!("failed to install signal handlers: {error}");
+            return output::failure(arguments.json, Exit::Failure, &text);
+        }
+    };
+    let waiting = |names: &[&str]| {
+        if !arguments.json {
+            output::note(&format!("waiting for {} …", names.join(", ")));
+        }
+    };
+    let checked = match check_agents(&study, &refused_limits::asked_limits(&study), &interrupt, waiting) {
         Ok(checked) => checked,
+        Err(error) if error.is_interrupted() => {
+            return output::failure(arguments.json, Exit::InterruptedEarly, "interrupted: the agents are ended");
+        }
         Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
     let told = if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) + &unasked(&study) };
@@ -38,7 +54,9 @@ fn text(checked: &[CheckedAgent]) -> String {
     let mut text = if ready == checked.len() {
         format!("all {ready} agents are ready: proofload {}\n", env!("CARGO_PKG_VERSION"))
     } else {
-        format!("{} of {} agents are not ready\n", checked.len() - ready, checked.len())
+        let missing = checked.len() - ready;
+        let verb = if missing == 1 { "is" } else { "are" };
+        format!("{missing} of {} agents {verb} not ready\n", checked.len())
     };
     let width = checked.iter().map(|agent| agent.name.chars().count()).max().unwrap_or(0);
     for agent in checked {
@@ -161,6 +179,17 @@ mod tests {
         let agent = CheckedAgent { name: "db1".to_owned(), role: AgentRole::Host, found: Ok(found) };
         let told = agent_json(&agent);
         assert_eq!((&told["cores"], &told["memory_bytes"]), (&json!(4), &json!(1_610_612_736_u64)));
+    }
+
+    #[test]
+    fn one_agent_is_and_several_are_not_ready() {
+        let agent = |name: &str| CheckedAgent {
+            name: name.to_owned(),
+            role: AgentRole::Load,
+            found: Err(Error::new("its command said nothing for 60 s")),
+        };
+        assert!(text(&[agent("a")]).starts_with("1 of 1 agents is not ready\n"));
+        assert!(text(&[agent("a"), agent("b")]).starts_with("2 of 2 agents are not ready\n"));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Exit {
 pub(super) type Failure = (Exit, String);
 
 fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> {
+    expect_known_ending(pair)?;
     let levels = levels(pair)?;
     expect_answerable(pair, &PairQuestion { metrics, levels: &levels, is_judged: false })?;
     let records = Records::read(pair)?;
@@ -108,19 +109,63 @@ pub(super) fn is_json(pair: &PairArguments) -> bool {
     matches!(format(pair), ComparisonFormat::Json)
 }
 
-/// The format that was asked for, by its name or by the file's ending; else text.
-pub(super) fn format(pair: &PairArguments) -> ComparisonFormat {
-    let by_ending = || match target::ending(pair.output.as_deref())?.as_str() {
+/// The format that an ending in small letters stands for.
+fn format_of_ending(ending: &str) -> Option<PairFormat> {
+    match ending {
         "md" => Some(PairFormat::Markdown),
         "html" | "htm" => Some(PairFormat::Html),
         "json" => Some(PairFormat::Json),
+        "txt" => Some(PairFormat::Text),
         _ => None,
-    };
+    }
+}
+
+/// Refuses a file whose ending stands for no format, where none is named, before anything is measured or read.
+pub(super) fn expect_known_ending(pair: &PairArguments) -> Result<(), Failure> {
+    let is_named = pair.json || pair.format.is_some();
+    let ending = target::ending(pair.output.as_deref()).filter(|_| !is_named);
+    match ending.filter(|ending| format_of_ending(ending).is_none()) {
+        None => Ok(()),
+        Some(ending) => Err(failed(format!(
+            "nothing was written: the ending .{ending} stands for no format; use .html, .md, .json or .txt, or name the \
+             format with --format"
+        ))),
+    }
+}
+
+/// The format that was asked for, by its name or by the file's ending; else text.
+pub(super) fn format(pair: &PairArguments) -> ComparisonFormat {
+    let by_ending = || format_of_ending(&target::ending(pair.output.as_deref())?);
     match pair.format.or_else(by_ending) {
         _ if pair.json => ComparisonFormat::Json,
         Some(PairFormat::Markdown) => ComparisonFormat::Markdown,
         Some(PairFormat::Html) => ComparisonFormat::Html,
         Some(PairFormat::Json) => ComparisonFormat::Json,
         Some(PairFormat::Text) | None => ComparisonFormat::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Arguments, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_file_whose_ending_stands_for_no_format_is_refused() {
+        let told = |more: &str| {
+            let line = format!("proofload compare a.proof b.proof {more}");
+            let Ok(Arguments { command: Command::Compare(asked) }) = Arguments::try_parse_from(line.split(' ')) else {
+                panic!("{line} is not taken")
+            };
+            expect_known_ending(&asked.pair).err().map(|(_, text)| text)
+        };
+        for good in ["-o x", "-o -", "-o x.txt", "-o x.HTML", "-o x.md", "-o x.json", "-o x.xyz --format text"] {
+            assert_eq!(told(good), None, "{good}");
+        }
+        for wrong in ["-o x.pdf", "-o x.xyz"] {
+            let text = told(wrong).expect("it is refused");
+            assert!(text.contains("stands for no format; use .html, .md, .json or .txt"), "{text}");
+        }
     }
 }

@@ -73,14 +73,39 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
 /// The shortest window of a study, where its throughput has too few seconds for an interval, so that no ratio of it can be formed. `None`
 /// where its runs are not rated by windows of a length that it sets, or go on until they have enough quiet seconds.
 fn short_window(study: &Study) -> Option<Duration> {
+    windows(study).into_iter().flatten().min().filter(is_short)
+}
+
+/// Whether a window has too few seconds for an interval of its throughput.
+fn is_short(window: &Duration) -> bool {
+    window.as_secs() < FEWEST_SAMPLES as u64
+}
+
+/// The window of each point; `None` where its runs are not rated by windows of a length that it sets, or go on until they have enough quiet
+/// seconds.
+fn windows(study: &Study) -> Vec<Option<Duration>> {
     let window = |settings: &Settings| {
         let rating = proofload_load::workload(settings.text("workload.kind").ok()?)?.rating(settings);
         let is_longer = settings.count("procedure.quiet_seconds").is_ok_and(|quiet| quiet as usize >= FEWEST_SAMPLES);
         settings.duration("procedure.measure").ok().filter(|_| rating == Rating::Window && !is_longer)
     };
-    let points = expand(study).points;
-    let shortest = points.iter().filter_map(|point| window(&study.settings.with(&point.levels))).min();
-    shortest.filter(|window| window.as_secs() < FEWEST_SAMPLES as u64)
+    expand(study).points.iter().map(|point| window(&study.settings.with(&point.levels))).collect()
+}
+
+/// Refuses a study that has no point with a throughput to judge, where a gate judges nothing else.
+pub(super) fn expect_judged_windows(study: &Study) -> Result<(), Failure> {
+    let windows = windows(study);
+    let is_judged = windows.iter().any(|window| window.is_none_or(|window| !is_short(&window)));
+    let Some(longest) = windows.into_iter().flatten().max().filter(|_| !is_judged) else { return Ok(()) };
+    Err((
+        Exit::StudyInvalid,
+        format!(
+            "nothing was measured: {}: procedure.measure = {}: throughput of a window of less than {FEWEST_SAMPLES} s has no interval, and \
+             the gate is asked for nothing else; set it in both studies, such as --set procedure.measure=30s",
+            study.name(),
+            duration_words(longest)
+        ),
+    ))
 }
 
 /// A warning before studies with windows of which no throughput is compared are measured in turns.
@@ -227,6 +252,11 @@ mod tests {
         let warned = short_window_warning(&of("a", &measure("9s"))).expect("it is warned of");
         assert!(warned.starts_with("warning: a: procedure.measure = 9 s: throughput"), "{warned}");
         assert_eq!(short_window_warning(&of("a", &measure("10s"))), None);
+        // A gate of throughput has something to judge as soon as one point has a long window.
+        assert_eq!(expect_judged_windows(&of("a", varied)), Ok(()));
+        assert_eq!(expect_judged_windows(&of("a", &measure("10s"))), Ok(()));
+        let (exit, text) = expect_judged_windows(&of("a", &measure("9s"))).expect_err("it is refused");
+        assert!(exit == Exit::StudyInvalid && text.contains("a: procedure.measure = 9 s: throughput"), "{text}");
         // Measured in turns, such a run goes on until it has so many.
         let quiet = |seconds: u32| of("a", &format!("{}quiet_seconds = {seconds}\n", measure("9s")));
         assert_eq!(short_window(&quiet(10)), None);

@@ -25,6 +25,16 @@ impl DuetPart {
         }
     }
 
+    /// Says which one it is in the head of the live view, which has the count and the time beside it: `duet 1 of 3: A and its copy`.
+    pub(super) fn short_words(self) -> String {
+        let what = match self {
+            Self::Same => "A and its copy".to_owned(),
+            Self::Known => format!("A and A at {KNOWN_RATIO} CPU"),
+            Self::Result => "A and B".to_owned(),
+        };
+        format!("duet {} of {ALL}: {what}", self.number())
+    }
+
     /// Says which one it is: `duet 1 of 3: A beside a copy of itself, which must read 1`.
     pub(super) fn words(self) -> String {
         let what = match self {
@@ -66,6 +76,8 @@ mod tests {
             "duet 3 of 3: A beside B, which is the result",
         ];
         assert_eq!(all.map(DuetPart::words), words);
+        let short = ["duet 1 of 3: A and its copy", "duet 2 of 3: A and A at 0.9 CPU", "duet 3 of 3: A and B"];
+        assert_eq!(all.map(DuetPart::short_words), short);
         let expected = [["1/3 A", "1/3 copy of A"], ["2/3 A", "2/3 A 0.9 CPU"], ["3/3 A", "3/3 B"]];
         assert_eq!(all.map(|part| side_names(Some(part))), expected);
         assert_eq!(side_names(None), ["A", "B"]);

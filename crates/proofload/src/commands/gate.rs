@@ -1,7 +1,7 @@
 //! `gate` decides whether a candidate may pass. The rules are those of `report::findings::comparison`; here they are
 //! read and get their exit code.
 
-use super::compare::{Failure, Records, format, is_json, levels, terminal_columns};
+use super::compare::{Failure, Records, expect_known_ending, format, is_json, levels, terminal_columns};
 use super::pair_files::{PairQuestion, expect_answerable};
 use super::target;
 use crate::cli_gate::{GateArguments, GatePolicy, NotInTurnsPolicy};
@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &GateArguments) -> Exit {
 fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     let pair = &arguments.pair;
     let rules = rules(arguments)?;
+    expect_known_ending(pair)?;
     let levels = levels(pair)?;
     let mut metrics: Vec<String> = arguments.metrics.iter().map(|text| name_of(text).to_owned()).collect();
     expect_tolerances(&rules, &metrics)?;

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// The way out on a host that never is quiet. A setting makes another study, so that it needs a record of its own.
 const LESS_CPU: &str = "proofload run STUDY.toml --set limits.cpu=N -o NEW.proof   makes a new record, with less CPU than the host always has";
 
+/// What continues two studies that are measured with each other.
+const SAME_COMMAND: &str = "the same proofload compare --run … or gate --run …";
+
 /// Next steps after a study with void points.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct NextSteps {
@@ -34,8 +37,8 @@ impl NextSteps {
         let classes = findings.points.iter().flat_map(|point| reasons_of(&point.verdict)).map(|reason| reason.class);
         let again: Vec<_> = findings.points.iter().filter(|point| is_mendable(reasons_of(&point.verdict))).collect();
         let runs = again.iter().flat_map(|point| &point.runs).filter(|run| !run.voids.is_empty());
-        let has_partner = record.events.iter().any(|event| matches!(event.event, RunEvent::InTurns { .. }));
-        Self { classes: classes.collect(), again: again.len(), takes: time_of(record, runs), has_partner }
+        let takes = time_of(record, runs);
+        Self { classes: classes.collect(), again: again.len(), takes, has_partner: partner(record).is_some() }
     }
 
     /// One line each.
@@ -65,6 +68,33 @@ impl NextSteps {
         };
         self.classes.iter().map(step).collect()
     }
+}
+
+/// Name of the study that a study was measured with, in turns or at once; `None` where it was measured alone.
+fn partner(record: &Record) -> Option<&str> {
+    record.events.iter().find_map(|event| match &event.event {
+        RunEvent::InTurns { with, .. } => Some(with.as_str()),
+        _ => None,
+    })
+}
+
+/// How a record is continued that lacks runs.
+pub(super) fn way_on(record: &Record, path: &Path) -> String {
+    match partner(record) {
+        None => format!("continue with: proofload resume {}", path.display()),
+        Some(partner) => {
+            format!("continue with: {SAME_COMMAND}; resume measures it without its partner, the study {partner}")
+        }
+    }
+}
+
+/// What is said when a record is resumed that was measured with another one; `None` where it was measured alone.
+pub(super) fn without_partner(record: &Record) -> Option<String> {
+    let partner = partner(record)?;
+    Some(format!(
+        "measuring without the partner, the study {partner}: the runs of this session have no pair in the comparison; to measure both: \
+         {SAME_COMMAND}"
+    ))
 }
 
 fn command(path: &Path) -> String {
@@ -102,6 +132,7 @@ fn reasons_of(verdict: &Verdict) -> &[Void] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_record::AttemptEvent;
     use proofload_report::findings::evaluate;
 
     fn path() -> &'static Path {
@@ -130,6 +161,22 @@ mod tests {
     fn a_study_without_void_points_has_no_step() {
         let steps = NextSteps::default();
         assert_eq!((steps.lines(path()), steps.json(path())), (Vec::new(), json!([])));
+    }
+
+    /// Resumed alone, one of two studies breaks their pairs.
+    #[test]
+    fn a_record_that_has_a_partner_is_continued_with_it() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-3-memory.proof");
+        let mut record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        assert_eq!(way_on(&record, path()), "continue with: proofload resume x.proof");
+        assert_eq!(without_partner(&record), None);
+        let in_turns = RunEvent::InTurns { with: "other".to_owned(), token: "token".to_owned(), at_once: false };
+        record.events.push(AttemptEvent::new(record.created, in_turns));
+        let way = way_on(&record, path());
+        assert!(way.starts_with("continue with: the same proofload compare --run"), "{way}");
+        assert!(!way.contains("proofload resume x.proof"), "{way}");
+        let note = without_partner(&record).expect("it has a partner");
+        assert!(note.contains("without the partner, the study other") && note.contains("compare --run"), "{note}");
     }
 
     /// The time is the plan's, for the void runs alone.

@@ -2,12 +2,13 @@
 //! of them will have the metrics that are asked for, and whether the result may be written. Measures nothing.
 
 use super::compare::Failure;
+use super::duet::expect_judged_windows;
 use super::study_file::read_with;
 use super::target;
 use crate::cli::PairArguments;
 use crate::exit::Exit;
 use proofload_record::is_record;
-use proofload_report::findings::comparison::{Level, expect_directed, expect_levels, expect_metrics};
+use proofload_report::findings::comparison::{Level, are_throughput, expect_directed, expect_levels, expect_metrics};
 use std::path::Path;
 
 /// What is asked of two studies.
@@ -38,6 +39,10 @@ pub(super) fn expect_answerable(pair: &PairArguments, question: &PairQuestion<'_
         }
     }
     let Some(studies) = baseline.as_ref().zip(candidate.as_ref()) else { return Ok(()) };
+    // A duet refuses such windows whatever is judged.
+    if question.is_judged && !pair.duet && are_throughput(question.metrics, &studies.0.settings) {
+        expect_judged_windows(studies.0).and_then(|()| expect_judged_windows(studies.1))?;
+    }
     expect_levels(question.levels, studies.into()).map_err(|error| (Exit::Failure, error.to_string()))
 }
 

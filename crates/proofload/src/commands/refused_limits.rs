@@ -37,6 +37,46 @@ impl RefusedLimit {
 /// What `--without-limits` sets.
 pub(super) const WITHOUT: &str = "limits.when_refused=without";
 
+/// The command that measures a study, as what it says of limits names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StudyCommand {
+    /// `run`, and whether with `--without-limits`.
+    Run { without_limits: bool },
+    /// `compare --run` or `gate --run`, which have no such option and two studies.
+    Pair,
+}
+
+impl StudyCommand {
+    /// The command as it is typed.
+    const fn typed(self) -> &'static str {
+        match self {
+            Self::Run { .. } => "proofload run …",
+            Self::Pair => "proofload compare|gate --run …",
+        }
+    }
+
+    /// The same with a way to limits before it.
+    fn typed_with(self, way: &str) -> String {
+        if way.ends_with(' ') { format!("{way}{}", self.typed()) } else { way.to_owned() }
+    }
+
+    /// What lets it measure without the limits that are refused.
+    fn option(self) -> String {
+        match self {
+            Self::Run { .. } => "--without-limits".to_owned(),
+            Self::Pair => format!("--set {WITHOUT}"),
+        }
+    }
+
+    /// What stands before words on one study of several.
+    fn of_study(self, study: &Study) -> String {
+        match self {
+            Self::Run { .. } => String::new(),
+            Self::Pair => format!("{}: ", study.name()),
+        }
+    }
+}
+
 /// Why the study of a run is not carried out.
 pub(super) enum StudyRefusal {
     /// Refusal of the file or of what is in it.
@@ -67,9 +107,9 @@ impl StudyRefusal {
 }
 
 /// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else nothing is to be started.
-pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Result<StudyFile, StudyRefusal> {
+pub(super) fn study_of(path: &Path, set: &[String], by: StudyCommand) -> Result<StudyFile, StudyRefusal> {
     let mut set = set.to_vec();
-    if without_limits {
+    if matches!(by, StudyCommand::Run { without_limits: true }) {
         set.push(WITHOUT.to_owned());
     }
     let file = read_with(path, &set).map_err(StudyRefusal::Study)?;
@@ -80,7 +120,7 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
         let mut faults: Vec<String> = missing.iter().map(|why| format!("nothing was started: {why}")).collect();
         // All faults at once: limits are told beside it, unless the study can do without them.
         if !refused.is_empty() && !WhenRefused::allows_without(&file.study.settings) {
-            faults.push(stops(&refused));
+            faults.push(stops(&refused, by));
         }
         return Err(StudyRefusal::Machine(faults));
     }
@@ -88,14 +128,11 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
         return Ok(file);
     }
     if !WhenRefused::allows_without(&file.study.settings) {
-        return Err(StudyRefusal::Machine(vec![stops(&refused)]));
+        return Err(StudyRefusal::Machine(vec![stops(&refused, by)]));
     }
-    output::note(&format!(
-        "this machine does not allow {} (proofload doctor says why); running without, as requested",
-        names(&refused)
-    ));
+    output::note(&left_out_words(&file.study, &refused, by));
     if let Some(lost) = lost_factors(&file.study, &refused) {
-        output::note(&format!("{lost}; {}", way_to_limits(&refused)));
+        output::note(&format!("{}{lost}; {}", by.of_study(&file.study), way_to_limits(&refused, by)));
     }
     set.extend(refused.iter().map(|limit| format!("{}=none", limit.setting)));
     let title = format!("{}, without {}", file.study.title(), names(&refused));
@@ -103,6 +140,15 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     let mut file = read_with(path, &set).map_err(StudyRefusal::Study)?;
     file.limits_left_out = refused.iter().map(|limit| limit.setting).collect();
     Ok(file)
+}
+
+/// Says that a study is carried out without limits.
+fn left_out_words(study: &Study, refused: &[RefusedLimit], by: StudyCommand) -> String {
+    format!(
+        "{}this machine does not allow {} (proofload doctor says why); running without, as requested",
+        by.of_study(study),
+        names(refused)
+    )
 }
 
 /// Whether the host under test is, or may be, another machine than this one.
@@ -266,9 +312,9 @@ pub(super) fn lost_factors(study: &Study, refused: &[RefusedLimit]) -> Option<St
 }
 
 /// The best way to limits that were refused.
-fn way_to_limits(refused: &[RefusedLimit]) -> String {
+fn way_to_limits(refused: &[RefusedLimit], by: StudyCommand) -> String {
     match ways().first().filter(|_| !refused.iter().all(RefusedLimit::is_beyond_the_machine)) {
-        Some(way) => format!("to measure all of them: {}", way.typed()),
+        Some(way) => format!("to measure all of them: {}", by.typed_with(way.command)),
         None => "use less than the machine has to measure all of them".to_owned(),
     }
 }
@@ -278,20 +324,21 @@ fn names(refused: &[RefusedLimit]) -> String {
 }
 
 /// Why nothing was started, and what to try.
-fn stops(refused: &[RefusedLimit]) -> String {
+fn stops(refused: &[RefusedLimit], by: StudyCommand) -> String {
     let (names, first) = (names(refused), refused[0].why.cause());
     if refused.iter().all(RefusedLimit::is_beyond_the_machine) {
         return format!(
             "this machine does not allow {names}, and nothing was started: {first}\n\
-             use less, such as --set {}=…, or --without-limits (the title of the result says so)",
-            refused[0].setting
+             use less, such as --set {}=…, or {} (the title of the result says so)",
+            refused[0].setting,
+            by.option()
         );
     }
     let mut text = format!("this machine does not allow {names}, and nothing was started: {first}\nuse one of\n");
     for way in ways() {
-        text.push_str(&format!("  {}   ({})\n", way.typed(), way.when));
+        text.push_str(&format!("  {}   ({})\n", by.typed_with(way.command), way.when));
     }
-    text + "  proofload run … --without-limits   (the title of the result says what is missing)"
+    text + &format!("  {} {}   (the title of the result says what is missing)", by.typed(), by.option())
 }
 
 #[cfg(test)]
@@ -338,6 +385,28 @@ mod tests {
         let lists: Vec<bool> = once_each(plans).map(|plan| plan.cache.warming().is_some()).collect();
         assert_eq!(lists.iter().filter(|has_list| **has_list).count(), 1, "{lists:?}");
         assert_eq!(lists.len(), 2, "without a cache, the rest is asked for all the same: {lists:?}");
+    }
+
+    /// Two studies have neither `--without-limits` nor words that could be of either.
+    #[test]
+    fn what_is_said_of_limits_is_of_the_command_that_measures() {
+        let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+                    [engine]\nkind = \"null\"\n";
+        let study = validate(text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+        let refused = |kind| [RefusedLimit { setting: "limits.cpu", why: Error::of(kind, "not allowed") }];
+        let run = StudyCommand::Run { without_limits: false };
+        for kind in [ErrorKind::Refused, ErrorKind::Other] {
+            let (of_run, of_pair) = (stops(&refused(kind), run), stops(&refused(kind), StudyCommand::Pair));
+            assert!(of_run.contains("--without-limits") && !of_run.contains("limits.when_refused"), "{of_run}");
+            assert!(of_pair.contains("--set limits.when_refused=without"), "{of_pair}");
+            assert!(!of_pair.contains("--without-limits") && !of_pair.contains("proofload run"), "{of_pair}");
+        }
+        assert_eq!(StudyCommand::Pair.typed_with("sudo "), "sudo proofload compare|gate --run …");
+        assert_eq!(run.typed_with("docker run …"), "docker run …");
+        let [of_run, of_pair] =
+            [run, StudyCommand::Pair].map(|by| left_out_words(&study, &refused(ErrorKind::Other), by));
+        assert!(of_run.starts_with("this machine does not allow limits.cpu ("), "{of_run}");
+        assert_eq!(of_pair, format!("s: {of_run}"));
     }
 
     #[test]

@@ -68,7 +68,9 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
 
 /// Columns of the terminal on stdout; `None` where it is none.
 pub(super) fn terminal_columns() -> Option<usize> {
-    console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
+    // Not of `console`, which has no size for a terminal that says its columns and no lines.
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// The record in the commands that a report tells: a page, which others read, has no folders of this machine in it.
@@ -95,7 +97,7 @@ fn write_figures(record: &Record, options: ReportOptions<'_>, folder: &Path, ove
         .flat_map(|one| [("svg", &one.svg), ("csv", &one.csv)].map(|(ending, text)| (ending, one, text)))
         .map(|(ending, one, text)| (folder.join(format!("{}.{ending}", one.name)), text))
         .collect();
-    files.iter().try_for_each(|(path, _)| target::expect_free(path, overwrite))?;
+    files.iter().try_for_each(|(path, _)| target::expect_unused(path, overwrite))?;
     std::fs::create_dir_all(folder).map_err(|error| format!("failed to make {}: {error}", folder.display()))?;
     for (path, text) in &files {
         target::make(path, overwrite)?

@@ -2,7 +2,9 @@
 //! server that Proofload starts.
 
 use super::server_named::host_and_database;
-use proofload_engine::{Engine, MissingRight, RightPurpose, RightsFailure, ServerRights, Snapshots, Target, engine};
+use proofload_engine::{
+    Engine, MissingRight, RightPurpose, RightsFailure, ServerRights, SessionRoom, Snapshots, Target, engine,
+};
 use proofload_load::workload;
 use proofload_model::plan::{Plan, expand};
 use proofload_model::setting_words::RestorePolicy;
@@ -34,6 +36,8 @@ pub(crate) struct HostAnswer {
     host: Option<String>,
     /// Rights that are lacking there.
     pub(crate) lacking: Vec<MissingRight>,
+    /// Room for the login's sessions there; `None` where none is told.
+    pub(crate) room: Option<SessionRoom>,
 }
 
 /// Hosts of one URL of which none said what its login may do, each with the reason.
@@ -70,11 +74,7 @@ impl NoAnswer {
         } else if let Some(grant) = grant {
             grant.to_owned()
         } else if self.is_full() {
-            let plural = if sessions == 1 { "" } else { "s" };
-            format!(
-                "make room at the server for {sessions} session{plural} of this study's users and some that Proofload opens beside them, or use \
-                 fewer users"
-            )
+            more_room(sessions)
         } else if self.0.iter().any(is_refused) {
             "check account, password and database of engine.url".to_owned()
         } else {
@@ -93,6 +93,15 @@ impl fmt::Display for NoAnswer {
     }
 }
 
+/// What to try where a server has too few sessions for a load that keeps so many open.
+fn more_room(sessions: u32) -> String {
+    let plural = if sessions == 1 { "" } else { "s" };
+    format!(
+        "make room at the server for {sessions} session{plural} of this study's users and some that Proofload opens beside them, or use \
+         fewer users"
+    )
+}
+
 /// Asks for the rights of a login at the server of a URL: each of its hosts in turn, until one answers.
 /// The engine's own settings count, such as by what path it is reached, and none of the server's.
 pub(crate) fn lacking(
@@ -109,13 +118,15 @@ pub(crate) fn lacking(
         settings: about.settings.iter().filter_map(own).collect(),
         ..DataLocation::at_url(about.name, url)
     };
-    first_answer(&Target::of(engine, place, Vec::new()), |host| rights.lacking(host))
+    first_answer(&Target::of(engine, place, Vec::new()), |host| {
+        Ok((rights.lacking(host)?, rights.session_room(host).ok().flatten()))
+    })
 }
 
 /// The first answer of a target's hosts.
 fn first_answer(
     target: &Target,
-    ask: impl Fn(&Target) -> Result<Vec<MissingRight>, RightsFailure>,
+    ask: impl Fn(&Target) -> Result<(Vec<MissingRight>, Option<SessionRoom>), RightsFailure>,
 ) -> Result<HostAnswer, NoAnswer> {
     let of_host = |endpoints| Target { endpoints, ..target.clone() };
     let mut hosts: Vec<Target> = target.endpoints.each_in_any_role().map(of_host).collect();
@@ -128,7 +139,7 @@ fn first_answer(
         let address = host.address().or(host.place.url.as_deref()).unwrap_or_default();
         let name = host_and_database(address);
         match ask(host) {
-            Ok(lacking) => return Ok(HostAnswer { host: Some(name).filter(|_| has_several), lacking }),
+            Ok((lacking, room)) => return Ok(HostAnswer { host: Some(name).filter(|_| has_several), lacking, room }),
             Err(failure) => failed.push((name, failure)),
         }
     }
@@ -211,7 +222,7 @@ pub(super) fn diagnoses(study: &Study) -> Vec<Diagnosis> {
 
 fn told(login: LoginFinding) -> Vec<Diagnosis> {
     let LoginFinding { engine, is_from_elsewhere, sessions, answer } = login;
-    let HostAnswer { host, lacking } = match answer {
+    let HostAnswer { host, lacking, room } = match answer {
         Ok(answer) => answer,
         Err(none) => {
             let (state, remedy) = if none.is_logged_in() {
@@ -224,9 +235,13 @@ fn told(login: LoginFinding) -> Vec<Diagnosis> {
             return vec![Diagnosis::bad(SUBJECT, state, none.to_string(), &remedy)];
         }
     };
+    // Other hosts may take some of the sessions.
+    let room = room.map(|room| SessionRoom { is_certain: room.is_certain && host.is_none(), ..room });
     let server = host.map_or_else(|| engine.to_owned(), |host| format!("{engine} on {host}"));
+    let shortage = room.and_then(|room| shortage(room, sessions, &server));
     if lacking.is_empty() {
-        return vec![Diagnosis::good(SUBJECT, format!("{server}: all that this study needs"))];
+        let good = Diagnosis::good(SUBJECT, format!("{server}: all that this study needs"));
+        return std::iter::once(good).chain(shortage).collect();
     }
     // Data that stand are run by a login that could not build them. That there are none shows where there is no place for them.
     let has_no_data = lacking.iter().flat_map(|missing| &missing.purposes).any(|purpose| purpose.shows_no_data());
@@ -239,7 +254,20 @@ fn told(login: LoginFinding) -> Vec<Diagnosis> {
         let found = format!("the login lacks it at {server}: {}{when}", missing.consequences());
         Diagnosis::bad(&format!("right {}", missing.right), state, found, &missing.grant)
     };
-    lacking.into_iter().map(one).collect()
+    lacking.into_iter().map(one).chain(shortage).collect()
+}
+
+/// What is told of a server that has too few sessions for a study; `None` where it has enough. One more is the least that Proofload opens beside
+/// those of the load.
+fn shortage(room: SessionRoom, sessions: u32, server: &str) -> Option<Diagnosis> {
+    let SessionRoom { most, is_certain } = room;
+    if most > sessions {
+        return None;
+    }
+    let state = if is_certain && most < sessions { State::Missing } else { State::Warning };
+    let found = format!("this study needs {sessions} and some beside them; {server} has {most} for the login");
+    let otherwise = if is_certain { "" } else { "; a pooler or other hosts of engine.url may take the rest" };
+    Some(Diagnosis::bad("sessions", state, found, &format!("{}{otherwise}", more_room(sessions))))
 }
 
 /// Why data cannot be built at the server of a URL; `None` where nothing stands in the way, and where the server does not say.
@@ -267,7 +295,7 @@ mod tests {
 
     fn at_db1(lacking: Result<Vec<MissingRight>, RightsFailure>, is_from_elsewhere: bool) -> LoginFinding {
         let place = DataLocation::at_url("x", "x://me@db1/shop");
-        let answer = first_answer(&Target::new(place, None), |_| lacking.clone());
+        let answer = first_answer(&Target::new(place, None), |_| Ok((lacking.clone()?, None)));
         LoginFinding { engine: "x", is_from_elsewhere, sessions: 16, answer }
     }
 
@@ -328,6 +356,27 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_cannot_take_the_sessions_is_an_obstacle() {
+        let told_of = |most: u32, is_certain: bool| {
+            let place = DataLocation::at_url("x", "x://me@db1/shop");
+            let room = Some(SessionRoom { most, is_certain });
+            let answer = first_answer(&Target::new(place, None), |_| Ok((Vec::new(), room)));
+            told(LoginFinding { engine: "x", is_from_elsewhere: false, sessions: 8, answer })
+        };
+        let states = |found: &[Diagnosis]| found.iter().map(|one| one.state).collect::<Vec<_>>();
+        let few = told_of(4, true);
+        assert_eq!(states(&few), [State::Good, State::Missing]);
+        assert_eq!(few[1].subject, "sessions");
+        assert_eq!(few[1].found, "this study needs 8 and some beside them; x has 4 for the login");
+        assert!(few[1].remedy.as_ref().is_some_and(|told| told.ends_with("or use fewer users")), "{few:?}");
+        assert_eq!(states(&told_of(8, true)), [State::Good, State::Warning], "none is left beside them");
+        assert_eq!(states(&told_of(9, true)), [State::Good]);
+        let shared = told_of(4, false);
+        assert_eq!(states(&shared), [State::Good, State::Warning]);
+        assert!(shared[1].remedy.as_ref().is_some_and(|told| told.contains("a pooler")), "{shared:?}");
+    }
+
+    #[test]
     fn the_sessions_of_a_server_are_those_of_its_largest_point() {
         let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 10\nvirtual_users = 1\n\
                     [engine]\nkind = \"postgresql\"\nurl = \"postgresql://me@db1/shop\"\n[procedure]\nrestore = \"never\"\n\
@@ -360,7 +409,7 @@ mod tests {
                 let address = host.address().expect("it has one").to_owned();
                 asked.borrow_mut().push(address.clone());
                 match address.contains(open) {
-                    true => Ok(vec![missing("CREATE", &[RightPurpose::Database])]),
+                    true => Ok((vec![missing("CREATE", &[RightPurpose::Database])], None)),
                     false if address.contains("@a/") => Err(RightsFailure::Connect(Error::other("refused"))),
                     false => Err(RightsFailure::Login(Error::other("who?"))),
                 }

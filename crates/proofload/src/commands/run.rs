@@ -2,6 +2,8 @@
 
 use super::ending::{Ending, EndingStyle, has_finished_run};
 use super::live_page::LivePage;
+use super::next_steps::without_partner;
+use super::refused_limits::{StudyCommand, study_of};
 use super::server_named::{names_for_yes, servers_named};
 use super::status::has_every_run;
 use super::study_file::StudyFile;
@@ -37,11 +39,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         let exit = super::plan::run(&planned(arguments));
         return no_folder.filter(|_| exit == Exit::Good).map_or(exit, |text| failed(&text));
     }
-    let file =
-        match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
-            Ok(file) => file,
-            Err(refusal) => return refusal.tell(),
-        };
+    let by = StudyCommand::Run { without_limits: arguments.without_limits };
+    let file = match study_of(&arguments.study.study, &arguments.study.set, by) {
+        Ok(file) => file,
+        Err(refusal) => return refusal.tell(),
+    };
     file.tell_advice();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
     let yes = arguments.yes.as_deref();
@@ -185,6 +187,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     if let Some(exit) = refused(&record) {
         return exit;
     }
+    tell_partner(arguments, &record);
     if arguments.void.contains(&ResumeVoid::Again) {
         let again = void_runs(&record);
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
@@ -195,6 +198,14 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     let shown = shown_runs(&assignment, Some(&record));
     drop(record);
     go(recorder, &mut assignment, (&arguments.record, shown), (&arguments.show, accepts_void), page)
+}
+
+/// Says that runs are measured without those of the study that the record was measured with.
+fn tell_partner(arguments: &ResumeArguments, record: &Record) {
+    let measures = !has_every_run(record) || arguments.void.contains(&ResumeVoid::Again);
+    let Some(text) = without_partner(record).filter(|_| measures) else { return };
+    let as_json = arguments.show.progress == Some(ProgressForm::Json);
+    output::note(&if as_json { serde_json::json!({ "event": "note", "text": text }).to_string() } else { text });
 }
 
 /// Tells what keeps the runs that are left from being measured here; `None` where nothing does, or no run is left.
@@ -278,6 +289,7 @@ pub(super) fn go(
         work: proofload_report::workloads::workload(settings).work.many,
         runs: shown.clone(),
         most: most_runs(&assignment.study),
+        whole: "total",
         continued_by: "proofload resume",
     };
     let mut view = live::show(show.progress, program(), Arc::clone(&clock));

@@ -67,8 +67,9 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
     let failure = |text: String| (Exit::Failure, text);
     target::expect_free(&arguments.output, arguments.overwrite).map_err(failure)?;
     let signature = verify::signature_of(&arguments.output);
-    if arguments.key.is_some() {
+    if let Some(key) = &arguments.key {
         target::expect_free(&signature, arguments.overwrite).map_err(failure)?;
+        ssh_keygen::expect_key(key).map_err(failure)?;
     }
     let interrupt = Interrupt::default();
     let consent = |state| consent(engine, arguments, state);
@@ -173,11 +174,22 @@ fn line(step: &SelftestStep) -> String {
 
 /// The answer: what was tested, and how it went.
 pub(super) fn answer(document: &Json) -> String {
-    let text = |value: &Json| value.as_str().unwrap_or("of unknown version").to_owned();
-    let (engine, version, counts) = (text(&document["engine"]), text(&document["version"]), &document["counts"]);
     let word = if is_passed(document) { "passed" } else { "FAILED" };
+    format!("{word}: {}", said(document))
+}
+
+/// What a result says of itself that is not as it was written: its claim, and no answer.
+pub(super) fn claim(document: &Json) -> String {
+    format!("not proved, it claims: {}", said(document))
+}
+
+/// What was tested, and how many steps ended how.
+fn said(document: &Json) -> String {
+    let text = |name: &str, unknown: &str| document[name].as_str().unwrap_or(unknown).to_owned();
+    let (engine, version) = (text("engine", "an unknown engine"), text("version", "of unknown version"));
+    let counts = &document["counts"];
     format!(
-        "{word}: {engine} {version}: {} steps passed, {} failed, {} skipped",
+        "{engine} {version}: {} steps passed, {} failed, {} skipped",
         counts["passed"], counts["failed"], counts["skipped"]
     )
 }
@@ -212,20 +224,28 @@ fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
         Err(ResultFault::Content(fault)) => return broken_result(arguments, file, &fault),
         Err(fault) => return output::failure(arguments.json, fault.exit(), &fault.text(file)),
     };
-    let signature = verify::signature_of(file);
-    let signer =
-        if signature.exists() { ssh_keygen::signer(file, &signature, None, None) } else { Ok("none".to_owned()) };
+    let signers = (arguments.allowed_signers.as_deref(), arguments.identity.as_deref());
+    let signer = verify::signer_of(file, None, signers);
     let fault = check(&document).or_else(|| signer.clone().err());
     let holds = fault.is_none();
     let told = if arguments.json {
         let text = json!({ "form": 1, "holds": holds, "fault": fault, "signature": signer.ok(), "result": document });
         format!("{text:#}")
     } else {
-        let first = fault.map_or_else(|| "intact".to_owned(), |fault| format!("broken: {fault}"));
-        let signed = signer.unwrap_or_else(|text| text);
-        format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document))
+        checked(&document, file, fault.as_deref(), &signer.unwrap_or_else(|text| text))
     };
     output::conclude(arguments.json, &told, if holds { Exit::Good } else { Exit::NotProved })
+}
+
+/// What is told of a result that was checked: with a fault no more of its content than what it claims.
+fn checked(document: &Json, file: &Path, fault: Option<&str>, signer: &str) -> String {
+    let file = file.display();
+    let content = match fault {
+        None => format!("intact: {file}\n{}", verdict(document)),
+        Some(fault) if document["steps"].is_array() => format!("broken: {fault}: {file}\n  {}\n", claim(document)),
+        Some(fault) => format!("broken: {fault}: {file}\n"),
+    };
+    format!("{content}  signature: {signer}\n")
 }
 
 /// Tells of a result that cannot be read whole: nothing that it says is told.
@@ -252,5 +272,20 @@ mod tests {
         let expected =
             "FAILED: x 1: 1 steps passed, 1 failed, 1 skipped\n  lost: because\n  not looked at: meetings: because\n";
         assert_eq!(verdict(&document), expected);
+    }
+
+    #[test]
+    fn a_changed_result_is_told_as_what_it_claims_and_other_json_as_nothing() {
+        let counts = json!({ "passed": 24, "failed": 0, "skipped": 0 });
+        let document = json!({ "engine": "sqlite", "version": "3", "counts": counts, "steps": [] });
+        let told = |document: &Json, fault: Option<&str>| checked(document, Path::new("x.json"), fault, "none");
+        let said = "sqlite 3: 24 steps passed, 0 failed, 0 skipped";
+        assert_eq!(told(&document, None), format!("intact: x.json\npassed: {said}\n  signature: none\n"));
+        let changed = format!("broken: its counts: x.json\n  not proved, it claims: {said}\n  signature: none\n");
+        assert_eq!(told(&document, Some("its counts")), changed);
+        for other in [json!([]), Json::Null, json!({ "form": 1 })] {
+            let fault = check(&other).expect("it is no result");
+            assert_eq!(told(&other, Some(&fault)), format!("broken: {fault}: x.json\n  signature: none\n"));
+        }
     }
 }

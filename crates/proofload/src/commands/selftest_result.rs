@@ -43,6 +43,11 @@ impl ResultFault {
 
 /// Reads a file that has to be a result.
 pub(super) fn read(file: &Path) -> Result<Json, ResultFault> {
+    if is_record(file) {
+        let shown = file.display();
+        let text = format!("{shown} is a record, not the result of a self-test: check it by proofload verify {shown}");
+        return Err(ResultFault::File(text));
+    }
     parsed(file).and_then(|document| known(file, document))
 }
 
@@ -62,6 +67,15 @@ pub(super) fn found(file: &Path) -> Option<Result<Json, ResultFault>> {
         // No other file that can be proved or signed begins like this one.
         Err(fault) => Some(Err(fault)),
     }
+}
+
+/// Whether a file begins as records do. Source: SQLite, "Database File Format".
+fn is_record(file: &Path) -> bool {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    // To open a pipe with a name would wait for its writer.
+    let is_file = std::fs::metadata(file).is_ok_and(|about| about.is_file());
+    let mut first = [0; MAGIC.len()];
+    is_file && File::open(file).is_ok_and(|mut open| open.read_exact(&mut first).is_ok()) && first == *MAGIC
 }
 
 fn parsed(file: &Path) -> Result<Json, ResultFault> {
@@ -103,6 +117,17 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         assert!(found(folder.path()).is_none() && found(&folder.path().join("absent")).is_none());
+    }
+
+    #[test]
+    fn a_record_is_told_where_it_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.proof");
+        std::fs::write(&file, "SQLite format 3\0and pages").unwrap();
+        let Err(fault) = read(&file) else { panic!("it is taken") };
+        assert!(fault.exit() == Exit::Failure && fault.text(&file).contains("by proofload verify /"), "{fault:?}");
+        std::fs::write(&file, "SQLite").unwrap();
+        assert!(matches!(read(&file), Err(ResultFault::Content(_))));
     }
 
     #[test]

@@ -20,6 +20,28 @@ pub(super) fn sign(file: &Path, key: &Path) -> Result<Vec<u8>, String> {
     Err(format!("{PROGRAM} failed to sign {}: {}", file.display(), last_words(&output)))
 }
 
+/// Fails where the file of a key cannot be read, before the work begins whose result is signed.
+pub(super) fn expect_key(key: &Path) -> Result<(), String> {
+    // The program looks for the public key of an agent's key beside the name, too.
+    let mut public = key.as_os_str().to_owned();
+    public.push(".pub");
+    let why = match std::fs::metadata(key) {
+        Ok(about) if about.is_dir() => "it is a folder".to_owned(),
+        // To open a pipe takes what is in it.
+        Ok(about) if !about.is_file() => return Ok(()),
+        Ok(_) => match File::open(key) {
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+        Err(_) if Path::new(&public).is_file() => return Ok(()),
+        Err(error) => error.to_string(),
+    };
+    Err(format!(
+        "failed to read the key {}: {why}; name a private key, or the public key of one in an SSH agent",
+        key.display()
+    ))
+}
+
 /// The signer of a file, in the words of the program. Without allowed signers only the key is known.
 pub(super) fn signer(
     file: &Path,
@@ -87,4 +109,22 @@ fn last_words(output: &Output) -> String {
     let text = [&output.stderr[..], &output.stdout[..]].concat();
     // Some of its lines end with a return as well.
     String::from_utf8_lossy(&text).trim().lines().map(str::trim_end).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_cannot_be_read_is_told_before_it_is_needed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let key = folder.path().join("key");
+        let absent = expect_key(&key).expect_err("there is none");
+        assert!(absent.starts_with("failed to read the key ") && absent.contains("SSH agent"), "{absent}");
+        assert!(expect_key(folder.path()).is_err_and(|why| why.contains("it is a folder")));
+        std::fs::write(folder.path().join("key.pub"), "").expect("it is written");
+        assert_eq!(expect_key(&key), Ok(()), "an agent may have the other half");
+        std::fs::write(&key, "").expect("it is written");
+        assert_eq!(expect_key(&key), Ok(()));
+    }
 }

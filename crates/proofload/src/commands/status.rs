@@ -1,6 +1,6 @@
 //! `status`: where a record stands, also while it is written, in the words of the live view.
 
-use super::next_steps::NextSteps;
+use super::next_steps::{NextSteps, way_on};
 use super::status_json::as_json;
 use super::verdict::StudyResult;
 use crate::cli::StatusArguments;
@@ -219,7 +219,7 @@ impl Status {
         }
         if !record.being_written {
             if !self.is_complete() {
-                lines.push(format!("continue with: proofload resume {}", path.display()));
+                lines.push(way_on(record, path));
             } else {
                 lines.extend(self.next.lines(path).iter().map(|line| format!("next     {line}")));
             }

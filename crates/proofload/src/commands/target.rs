@@ -4,6 +4,7 @@
 //! said once, as `written: PATH`, on standard error.
 
 use crate::output;
+use rustix::fs::{Access, access};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -18,12 +19,32 @@ pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
     })
 }
 
-/// Fails where a file is there already that may not be replaced, before anything is worked out for it.
+/// Fails where a file is there already that may not be replaced, or where none can be made, before anything is worked out for it.
 pub(super) fn expect_free(path: &Path, overwrite: bool) -> Result<(), String> {
+    expect_unused(path, overwrite)?;
+    if path.exists() || path.as_os_str() == "-" { Ok(()) } else { expect_folder(path) }
+}
+
+/// Fails where a file is there already that may not be replaced; its folder may be made later.
+pub(super) fn expect_unused(path: &Path, overwrite: bool) -> Result<(), String> {
     if is_folder(path) {
         return Err(not_a_file(path));
     }
     if overwrite || !path.exists() { Ok(()) } else { Err(exists(path, "file")) }
+}
+
+/// Fails where no file can be made at a path, because its folder is not there or takes none.
+fn expect_folder(path: &Path) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |why: &str| format!("failed to write {}: {why}, or choose another file with -o", path.display());
+    if !folder.is_dir() {
+        return Err(failed(&format!("there is no folder {}; make it", folder.display())));
+    }
+    let entered = Access::WRITE_OK | Access::EXEC_OK;
+    access(folder, entered).map_err(|error| {
+        let error = std::io::Error::from(error);
+        failed(&format!("the folder {} takes no file: {error}; let this user write there", folder.display()))
+    })
 }
 
 /// Whether a path is a folder, or is written as one.
@@ -73,4 +94,26 @@ pub(super) fn write_file(path: &Path, overwrite: bool, content: &[u8]) -> Result
 /// The ending of a file's name in small letters; `None` for standard output.
 pub(super) fn ending(path: Option<&Path>) -> Option<String> {
     Some(path?.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_its_folder_is_refused_before_anything_is_worked_out_for_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("there.txt"), "kept").expect("the folder takes a file");
+        let told = |name: &str, overwrite: bool| expect_free(&path(name), overwrite).err();
+        assert_eq!((told("new.html", false), told("there.txt", true)), (None, None));
+        assert!(told("there.txt", false).is_some_and(|text| text.contains("--overwrite")));
+        for name in ["none/new.html", "there.txt/new.html"] {
+            let text = told(name, true).expect("there is no such folder");
+            let wanted = format!("failed to write {}: there is no folder ", path(name).display());
+            assert!(text.starts_with(&wanted) && text.contains("make it, or choose another file with -o"), "{text}");
+            assert_eq!(expect_unused(&path(name), false), Ok(()), "its folder may be made later");
+        }
+        assert_eq!(expect_free(Path::new("a-file-of-this-folder.html"), false), Ok(()));
+    }
 }

@@ -4,7 +4,7 @@ use super::compare::{Failure, is_json};
 use super::duet::{expect_duet, short_window_warning, weaknesses};
 use super::duet_checks::duet_checks;
 use super::duet_part::{DuetPart, side_names};
-use super::refused_limits::{StudyRefusal, study_of};
+use super::refused_limits::{StudyCommand, StudyRefusal, study_of};
 use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, shown_runs};
 use super::server_named::servers_named;
 use super::status::has_every_run;
@@ -68,7 +68,7 @@ impl StudyAsked<'_> {
             }
             (refusal.tell(), text)
         };
-        study_of(self.path, &self.set, false).map_err(refused)
+        study_of(self.path, &self.set, StudyCommand::Pair).map_err(refused)
     }
 }
 
@@ -325,7 +325,7 @@ fn run(sides: &mut [Side; 2], at_once: bool, asked: &PairAsked<'_>, shown: [Show
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
     let names = format!("{} and {} {how}", one.study.name(), other.study.name());
-    let title = part.map_or(names, DuetPart::words);
+    let title = part.map_or(names, DuetPart::short_words);
     let labelled = |(place, (side, runs)): (usize, (String, ShownRuns))| {
         let is_beside = at_once && place > 0;
         let labelled = |run: PlannedRun| PlannedRun { label: format!("{side} {}", run.label), is_beside, ..run };
@@ -337,12 +337,13 @@ fn run(sides: &mut [Side; 2], at_once: bool, asked: &PairAsked<'_>, shown: [Show
         work: proofload_report::workloads::workload(&one.study.settings).work.many,
         most: runs.len(),
         runs,
+        whole: if part.is_some() { "this duet" } else { "total" },
         // One record alone would be measured without its partner.
         continued_by: "the same command",
     };
     let mut view = live::show(asked.pair.progress, program, clock.clone());
-    if part.is_some() {
-        view.note(&title);
+    if let Some(part) = part {
+        view.note(&part.words());
     }
     let outcome = if at_once {
         conduct_duet(sides, view.as_mut(), &clock, interrupt)

@@ -1,5 +1,6 @@
 //! One agent as the conductor knows it: its process, how its clock lies to ours, when it last said anything. May not know what it does.
 
+use crate::interrupt::Interrupt;
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::{Ping, Pong};
@@ -48,10 +49,16 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Starts an agent by its command, and measures its clock.
-    pub(super) fn start(name: &str, command: &[String], clock: &dyn Clock) -> Result<Self, Error> {
+    /// Starts an agent by its command, and measures its clock. An interrupt ends the command while it has not greeted.
+    pub(super) fn start(
+        name: &str,
+        command: &[String],
+        clock: &dyn Clock,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
         let (sender, events) = channel();
-        let process = Arc::new(AgentProcess::start(command, name, sender)?);
+        let interrupt = interrupt.clone();
+        let process = Arc::new(AgentProcess::start_unless(command, name, sender, move || interrupt.asked())?);
         let (offset, pid) = clock_offset(&process, clock)?;
         if offset.within > CLOCK_WITHIN {
             let within = offset.within;

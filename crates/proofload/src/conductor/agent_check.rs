@@ -5,6 +5,7 @@ use super::agent::Agent;
 use super::agents::stop;
 use super::study::Commands;
 use crate::clock::SystemClock;
+use crate::interrupt::Interrupt;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::settings::setting;
@@ -12,10 +13,15 @@ use proofload_model::study::Study;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{Describe, TryLimits};
 use proofload_model::wire::{LimitsAsked, Ping};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often a look at an agent looks at the interrupt.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// Round trips, of which the median is told.
 const ROUND_TRIPS: usize = 21;
@@ -48,24 +54,33 @@ pub(crate) struct FoundAgent {
     pub(crate) limits: Vec<(&'static str, Option<Error>)>,
 }
 
-/// Looks at all agents of a study at the same time; those of hosts try these limits.
-pub(crate) fn check_agents(study: &Study, limits: &[(&'static str, LimitsAsked)]) -> Result<Vec<CheckedAgent>, Error> {
+/// Looks at all agents of a study at the same time; those of hosts try these limits. `waiting` is told their names before. An interrupt ends
+/// them.
+pub(crate) fn check_agents(
+    study: &Study,
+    limits: &[(&'static str, LimitsAsked)],
+    interrupt: &Interrupt,
+    waiting: impl FnOnce(&[&str]),
+) -> Result<Vec<CheckedAgent>, Error> {
     let commands = Commands::of(study)?;
     let folder = study.settings.text(setting::STORAGE_PATH).unwrap_or(".");
     let hosts = commands.hosts.into_iter().map(|one| (AgentRole::Host, one.host.as_str().to_owned(), one.command));
     let loads = commands.loads.into_iter().map(|one| (AgentRole::Load, one.name, one.command));
-    std::thread::scope(|scope| {
+    let all: Vec<(AgentRole, String, Vec<String>)> = hosts.chain(loads).collect();
+    waiting(&all.iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>());
+    let looked: Result<Vec<CheckedAgent>, Error> = std::thread::scope(|scope| {
         let look = |(role, name, command): (AgentRole, String, Vec<String>)| {
             scope.spawn(move || {
                 let limits = if role == AgentRole::Host { limits } else { &[] };
-                let found = look(&name, &command, folder, limits);
+                let found = look(&name, &command, folder, limits, interrupt);
                 CheckedAgent { name, role, found }
             })
         };
-        let looking: Vec<_> = hosts.chain(loads).map(look).collect();
+        let looking: Vec<_> = all.into_iter().map(look).collect();
         let looked = looking.into_iter().map(|one| one.join().map_err(|_| Error::new("a look at an agent failed")));
         looked.collect()
-    })
+    });
+    if interrupt.asked() { Err(Error::interrupted()) } else { looked }
 }
 
 fn look(
@@ -73,9 +88,24 @@ fn look(
     command: &[String],
     folder: &str,
     limits: &[(&'static str, LimitsAsked)],
+    interrupt: &Interrupt,
 ) -> Result<FoundAgent, Error> {
-    let agent = Agent::start(name, command, &SystemClock)?;
-    let found = ask(&agent, folder, limits);
+    let agent = Agent::start(name, command, &SystemClock, interrupt)?;
+    let process = Arc::clone(&agent.process);
+    let (answered, over) = channel::<()>();
+    let found = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while over.recv_timeout(GLANCE) == Err(RecvTimeoutError::Timeout) {
+                if interrupt.asked() {
+                    process.kill();
+                    return;
+                }
+            }
+        });
+        let found = ask(&agent, folder, limits);
+        drop(answered);
+        found
+    });
     stop(vec![agent]);
     found
 }

@@ -63,7 +63,7 @@ impl Agents {
     /// Starts the agent of a host, and measures its clock.
     pub(crate) fn start_host(&mut self, host: HostName, command: &[String]) -> Result<(), Error> {
         let command = self.within(host.as_str(), command);
-        let agent = Agent::start(host.as_str(), &command, self.clock.as_ref())?;
+        let agent = Agent::start(host.as_str(), &command, self.clock.as_ref(), &self.interrupt)?;
         self.hosts.insert(host, agent);
         Ok(())
     }
@@ -75,11 +75,11 @@ impl Agents {
             command: self.within(&load_member(number), &one.command),
         };
         let commands: Vec<LoadCommand> = commands.iter().enumerate().map(inside).collect();
-        let clock = self.clock.as_ref();
+        let (clock, interrupt) = (self.clock.as_ref(), &self.interrupt);
         let started: Vec<Result<Agent, Error>> = std::thread::scope(|scope| {
             let start = |one: &'_ LoadCommand| {
                 let LoadCommand { name, command } = one.clone();
-                scope.spawn(move || Agent::start(&name, &command, clock))
+                scope.spawn(move || Agent::start(&name, &command, clock, interrupt))
             };
             let starting: Vec<_> = commands.iter().map(start).collect();
             starting.into_iter().map(|one| one.join().unwrap_or_else(|_| Err(broke_off()))).collect()

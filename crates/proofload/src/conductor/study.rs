@@ -316,21 +316,25 @@ fn one_run(
             Ok(())
         }
         Err(error) => {
-            let error = if error.is_interrupted() {
-                error
+            let (error, ended) = if error.is_interrupted() {
+                (error, RunEnd::Interrupted)
             } else {
                 let error = without_ledger(context, prepared, error);
-                with_kills(context, prepared, error).context(format!("run {}", run.index))
+                failed_run(run.index, with_kills(context, prepared, error))
             };
             context.heard.journal.fail(&error)?;
-            let interrupted = error.is_interrupted();
-            let ended = if interrupted { RunEnd::Interrupted } else { RunEnd::Failed(error.to_string()) };
             context.heard.show_end(run.index, &ended);
             context.heard.failed_under_load = context.heard.state.origin.is_some();
             clean_up(context, &assignment.study, commands);
             Err(error)
         }
     }
+}
+
+/// The error of a run with the run's number, counted as the progress counts, and its end as the progress shows it, which has the number.
+fn failed_run(index: u32, error: Error) -> (Error, RunEnd) {
+    let ended = RunEnd::Failed(error.to_string());
+    (error.context(format!("run {}", index.saturating_add(1))), ended)
 }
 
 /// The error of a drill whose loader has died: which acknowledged writes the database holds can be told no more.
@@ -546,6 +550,15 @@ mod tests {
     use super::*;
     use proofload_model::plan::expand;
     use proofload_model::study::validate;
+
+    #[test]
+    fn a_failed_run_is_numbered_once_and_as_the_progress_counts() {
+        let (error, ended) = failed_run(0, Error::new("no connection"));
+        assert_eq!(
+            (error.to_string().as_str(), ended),
+            ("run 1: no connection", RunEnd::Failed("no connection".to_owned()))
+        );
+    }
 
     #[test]
     fn a_session_may_let_its_runs_wait_longer_than_the_study_says() {

@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn two_runs_that_go_on_at_once_have_a_phase_each() {
         let runs = Vec::from(["A", "B"].map(|label| (planned(label), None)));
-        let program = Program { name: "two studies", work: "operations", runs, most: 2, continued_by: "nothing" };
+        let (whole, continued_by) = ("total", "nothing");
+        let program = Program { name: "two studies", work: "operations", runs, most: 2, whole, continued_by };
         let mut board = Board::new(program, Arc::new(SystemClock));
         let phases = |board: &Board| {
             let phase = |standing: &Standing| match standing {

@@ -36,6 +36,7 @@ pub(crate) struct Lines {
     clock: Arc<dyn Clock>,
     zone: TimeZone,
     work: &'static str,
+    whole: &'static str,
     runs: Vec<(String, RunTimes)>,
     expectation: Expectation,
     run: Option<usize>,
@@ -72,6 +73,7 @@ impl Lines {
             clock,
             zone: local_zone(),
             work: program.work,
+            whole: program.whole,
             expectation: Expectation::of(planned, program.most),
             runs: program.runs.into_iter().map(|(run, _)| (run.label, run.times)).collect(),
             run: None,
@@ -149,7 +151,8 @@ impl Lines {
             _ => String::new(),
         };
         let left = self.left().filter(|_| self.phase == Phase::Starting);
-        let left = left.map(|left| format!(", about {} left in total", clock_text(left.as_secs()))).unwrap_or_default();
+        let about = |left: Duration| format!(", about {} left in {}", clock_text(left.as_secs()), self.whole);
+        let left = left.map(about).unwrap_or_default();
         format!("{}{lasts}{left}", self.phase.words())
     }
 
@@ -393,8 +396,8 @@ mod tests {
         fn sleep(&self, _time: Duration) {}
     }
 
-    #[test]
-    fn a_line_of_the_second_study_tells_the_time_that_the_run_of_the_first_leaves() {
+    /// Lines of two studies at once, each of so many runs of a minute: those of the first, then those of the second.
+    fn lines_of_two(runs_each: usize, clock: &Arc<SetClock>) -> Lines {
         let measured = Span { at_least: Duration::from_secs(60), at_most: Some(Duration::from_secs(60)) };
         let phases = Some(Phases { warm_up: Span::ZERO, measure: measured, drill: Span::ZERO });
         let planned = |is_beside: bool| {
@@ -403,17 +406,50 @@ mod tests {
                 PlannedRun { label: "run".to_owned(), times, around: Duration::ZERO, build: Duration::ZERO, is_beside };
             (run, None)
         };
-        let runs = Vec::from([planned(false), planned(true)]);
-        let program = Program { name: "two studies", work: "operations", runs, most: 2, continued_by: "nothing" };
+        let runs = (0..2 * runs_each).map(|place| planned(place >= runs_each)).collect();
+        let (most, whole, continued_by) = (2 * runs_each, "this duet", "nothing");
+        let program = Program { name: "two studies", work: "operations", runs, most, whole, continued_by };
+        Lines::new(LineForm::Json, program, Arc::<SetClock>::clone(clock))
+    }
+
+    /// Time that is left in a line of the first study, where it has a run, and in one of the second.
+    fn left_of_both(lines: &mut Lines) -> [Json; 2] {
+        let beside = lines.beside.expect("it goes on");
+        let left = |line: &str| serde_json::from_str::<Json>(line).expect("JSON")["left_s"].clone();
+        [left(&lines.line(LineEvent::Goes)), left(&lines.line_beside(beside, LineEvent::Goes))]
+    }
+
+    #[test]
+    fn a_line_of_the_second_study_tells_the_time_that_the_run_of_the_first_leaves() {
         let clock = Arc::new(SetClock(AtomicU64::new(0)));
-        let mut lines = Lines::new(LineForm::Json, program, Arc::<SetClock>::clone(&clock));
+        let mut lines = lines_of_two(1, &clock);
         lines.begin_run(0);
         lines.beside(1, Phase::Starting);
         clock.0.store(45, Ordering::Relaxed);
-        let beside = lines.beside.expect("it goes on");
-        let left = |line: &str| serde_json::from_str::<Json>(line).expect("JSON")["left_s"].clone();
-        assert_eq!(left(&lines.line(LineEvent::Goes)), json!(15));
-        assert_eq!(left(&lines.line_beside(beside, LineEvent::Goes)), json!(15), "not the whole of the run again");
+        assert_eq!(left_of_both(&mut lines), [15, 15].map(Json::from), "not the whole of the run again");
         assert_eq!(lines.run, Some(0), "the first goes on as before");
+        lines.form = LineForm::Plain;
+        let line = lines.line(LineEvent::Phase);
+        assert!(line.ends_with("starting, about 0:15 left in this duet"), "{line}");
+    }
+
+    #[test]
+    fn lines_of_both_studies_tell_one_time_whichever_begins_its_next_run_first() {
+        let clock = Arc::new(SetClock(AtomicU64::new(0)));
+        let mut lines = lines_of_two(2, &clock);
+        lines.begin_run(0);
+        lines.beside(2, Phase::Starting);
+        clock.0.store(20, Ordering::Relaxed);
+        assert_eq!(left_of_both(&mut lines), [100, 100].map(Json::from));
+        clock.0.store(60, Ordering::Relaxed);
+        lines.expectation.end(0, Duration::from_secs(60));
+        lines.run = None;
+        assert_eq!(left_of_both(&mut lines), [60, 60].map(Json::from), "the first has no run");
+        lines.beside(3, Phase::Starting);
+        assert_eq!(left_of_both(&mut lines), [60, 60].map(Json::from), "the second began before the first");
+        clock.0.store(65, Ordering::Relaxed);
+        lines.begin_run(1);
+        clock.0.store(75, Ordering::Relaxed);
+        assert_eq!(left_of_both(&mut lines), [50, 50].map(Json::from));
     }
 }

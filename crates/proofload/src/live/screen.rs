@@ -71,7 +71,9 @@ impl Head {
         let clock = |time: Duration| clock_text(time.as_secs());
         let about = if self.left.is_some_and(|left| left.at_most) { "at most about" } else { "about" };
         match (self.elapsed, self.left) {
-            (Some(elapsed), Some(TimeLeft { time, .. })) if time.is_zero() => format!("took {}", clock(elapsed)),
+            (Some(elapsed), Some(_)) if self.done == self.of => format!("took {}", clock(elapsed)),
+            // A run that takes longer than planned, or one that goes on beside the last: it is not known when it ends.
+            (Some(elapsed), Some(TimeLeft { time, .. })) if time.is_zero() => format!("{} so far", clock(elapsed)),
             (Some(elapsed), Some(TimeLeft { time, .. })) => {
                 let ends = if self.ends.is_empty() { String::new() } else { format!(", ends {}", self.ends) };
                 format!("{} of {about} {}{ends}", clock(elapsed), clock(elapsed + time))
@@ -243,6 +245,14 @@ mod tests {
               transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
+    }
+
+    #[test]
+    fn a_study_took_its_time_only_once_all_of_its_runs_are_done() {
+        let left = Some(TimeLeft { time: Duration::ZERO, at_most: false });
+        let told = |done: usize| Head { done, left, ..head() }.time();
+        assert_eq!(told(3), "1:06 so far", "the last run takes longer than planned");
+        assert_eq!(told(4), "took 1:06");
     }
 
     #[test]

@@ -114,7 +114,9 @@ impl Canvas {
 
     /// The size now; one column stays free, since a full line makes some terminals begin another.
     pub(crate) fn size(&self) -> ScreenSize {
-        let (lines, columns) = self.terminal.size_checked().unwrap_or((24, 80));
+        // Not of `console`, which has no size for a terminal that says its columns and no lines.
+        let size = rustix::termios::tcgetwinsize(std::io::stderr());
+        let (lines, columns) = size.map_or((24, 80), |size| (size.ws_row, size.ws_col));
         let (lines, columns) = (usize::from(lines), usize::from(columns));
         // A terminal that was made without a size says 0.
         let or = |value: usize, other| if value == 0 { other } else { value };
@@ -154,7 +156,8 @@ mod tests {
     #[test]
     fn the_foot_says_what_continues() {
         for continued_by in ["proofload resume", "the same command"] {
-            let program = Program { name: "n", work: "operations", runs: Vec::new(), most: 0, continued_by };
+            let (runs, whole) = (Vec::new(), "total");
+            let program = Program { name: "n", work: "operations", runs, most: 0, whole, continued_by };
             let foot = Terminal::new(program, Arc::new(SystemClock)).foot();
             assert_eq!(foot, format!("operations per second; Ctrl-C stops, {continued_by} continues"));
         }

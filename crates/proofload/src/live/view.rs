@@ -109,6 +109,8 @@ pub(crate) struct Program<'a> {
     pub(crate) runs: Vec<(PlannedRun, Option<RunEnd>)>,
     /// How many runs there can be.
     pub(crate) most: usize,
+    /// What all of it is in words, after "left in": `total`, or a part of what a command does.
+    pub(crate) whole: &'static str,
     /// Command that continues it after a stop, in words.
     pub(crate) continued_by: &'static str,
 }

@@ -9,39 +9,54 @@ use proofload_model::time::Clock;
 use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{Attach, Create, HostService as _, Start};
 use proofload_testbed::HostRole;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What names of folders begin with, before the number of the process and the time.
 const PREFIX: &str = "proofload-selftest-";
 
-/// Removes folders of processes that are gone where nothing is left in them.
+/// Removes the folders of our own whose self-test is gone, such as one that was killed, unless a process still works in them.
 fn remove_left_over(temporary: &Path) {
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse::<u32>().ok());
-        if owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists()) {
-            remove_empty(&entry.path());
+        let is_left = entry.file_name().to_str().and_then(owner).is_some_and(is_gone);
+        if is_left && is_own_folder(&entry.path()) && !is_worked_in(&entry.path()) {
+            let _gone = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Removes a folder that has nothing but empty folders; one with a file in it, or another user's, stays.
-fn remove_empty(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove_empty(&entry.path());
-        }
-    }
-    let _stays = std::fs::remove_dir(folder);
+/// Number of the process that a folder's name tells; `None` where the name is not exactly one of ours.
+fn owner(name: &str) -> Option<u32> {
+    let (process, moment) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(process) && is_number(moment) { process.parse().ok() } else { None }
+}
+
+/// Whether there is no such process; where processes are not shown, there may be.
+fn is_gone(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
+}
+
+/// Whether a path is a folder, not a link to one, of the user that this program is.
+fn is_own_folder(path: &Path) -> bool {
+    let about = std::fs::symlink_metadata(path);
+    about.is_ok_and(|about| about.is_dir() && about.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Whether a process has its working folder there, as servers have.
+fn is_worked_in(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let mut processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)))
 }
 
 /// A temporary folder that users of servers can reach.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// A new folder; empty ones of killed self-tests are removed.
+    /// A new folder; those of killed self-tests are removed.
     pub(super) fn new() -> Result<Self, Error> {
         let temporary = std::env::temp_dir();
         remove_left_over(&temporary);
@@ -90,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_folders_of_killed_self_tests_are_removed_and_no_others() {
+    fn folders_of_killed_self_tests_are_removed_and_no_others() {
         let temporary = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let path = temporary.path().join(name);
@@ -99,13 +114,22 @@ mod tests {
         };
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         ended.wait().unwrap();
-        let dead = make(&format!("{PREFIX}{}-1", ended.id()));
-        std::fs::create_dir(dead.join("reference")).unwrap();
-        let full = make(&format!("{PREFIX}{}-2", ended.id()));
-        std::fs::write(full.join("data"), "").unwrap();
-        let stay = [full, make(&format!("{PREFIX}{}-3", std::process::id())), make("proofload-selftest"), make("else")];
+        let ended = ended.id();
+        let empty = make(&format!("{PREFIX}{ended}-1"));
+        let full = make(&format!("{PREFIX}{ended}-2"));
+        std::fs::create_dir(full.join("instance")).unwrap();
+        std::fs::write(full.join("instance/data"), "").unwrap();
+        let used = make(&format!("{PREFIX}{ended}-3"));
+        let mut sleeps = std::process::Command::new("sleep").arg("600").current_dir(&used).spawn().unwrap();
+        let link = temporary.path().join(format!("{PREFIX}{ended}-4"));
+        std::os::unix::fs::symlink(make("else"), &link).unwrap();
+        let names =
+            [format!("{PREFIX}{}-1", std::process::id()), format!("{PREFIX}{ended}"), format!("{PREFIX}{ended}-x")];
+        let stay: Vec<PathBuf> = names.iter().map(|name| make(name)).chain([used, link]).collect();
         remove_left_over(temporary.path());
-        assert!(!dead.exists());
+        sleeps.kill().unwrap();
+        sleeps.wait().unwrap();
+        assert!(!empty.exists() && !full.exists());
         assert!(stay.iter().all(|path| path.exists()), "{stay:?}");
     }
 }

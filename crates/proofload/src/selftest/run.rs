@@ -5,7 +5,7 @@ use super::local::{Folder, Instance};
 use crate::clock::SystemClock;
 use crate::commands::rights;
 use crate::interrupt::Interrupt;
-use proofload_engine::{Engine, MissingRight, RightPurpose, ScratchState};
+use proofload_engine::{Engine, MissingRight, RightPurpose, ScratchState, SessionRoom};
 use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, Steps, parts};
 use proofload_model::error::Error;
 use proofload_model::facts::{engine, host};
@@ -18,6 +18,9 @@ use std::sync::Arc;
 
 /// The engine with whose data those of others are compared.
 const REFERENCE: &str = "sqlite";
+
+/// Sessions that a self-test has open at once: where two transactions meet, one that holds rows, the two, and one that looks.
+const SESSIONS: u32 = 4;
 
 /// What is asked for.
 pub(crate) struct SelftestOrder<'a> {
@@ -73,11 +76,16 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
         None => Ground::in_folder(asked.engine, folder.path()),
     };
     (asked.consent)(ground.state()?).map_err(Refusal::Consent)?;
-    // Not before: at a question a signal ends the process, and an empty folder is left, which the next self-test removes.
+    // Not before: at a question a signal ends the process, and its folder is left, which the next self-test removes.
     if asked.url.is_some() {
         listen(asked.interrupt)?;
     }
-    let lacking = lacking(asked);
+    let told = told_of_login(asked);
+    let room = told.as_ref().and_then(|told| told.as_ref().ok()?.1);
+    let lacking = told.map(|told| told.map(|(lacking, _)| lacking));
+    if let Some(why) = no_room(room) {
+        return Err(Refusal::Failure(Error::new(format!("nothing was made: {why}"))));
+    }
     // Unlike a study, it builds in any case, and all kinds of data.
     let is_needed = |purpose: RightPurpose| purpose.is_needed_to_build() || purpose == RightPurpose::RoutinesAndIndexes;
     if let Some(why) = lacking.as_ref().and_then(|lacking| rights::stops(lacking.as_ref().ok()?, is_needed)) {
@@ -93,21 +101,33 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
     Ok(document.sealed())
 }
 
-/// Rights that the login lacks at a server of the reader's and that a self-test needs; `None` where there is none to ask for.
-fn lacking(asked: &SelftestOrder<'_>) -> Option<Result<Vec<MissingRight>, Error>> {
+/// What a login lacks, and its room.
+type LoginAnswer = (Vec<MissingRight>, Option<SessionRoom>);
+
+/// Rights that the login lacks at a server of the reader's and that a self-test needs, and the room for its sessions; `None` where there is none to
+/// ask for.
+fn told_of_login(asked: &SelftestOrder<'_>) -> Option<Result<LoginAnswer, Error>> {
     let (engine, url) = (asked.engine, asked.url?);
     let (rights, scratch) = engine.server_rights().zip(engine.scratch_databases())?;
     let ask = |url: String| {
         let answer = rights::lacking(engine, rights, &url, &Settings::default());
-        answer.map(|answer| answer.lacking).map_err(|none| Error::new(none.to_string()))
+        answer.map_err(|none| Error::new(none.to_string()))
     };
-    let lacking = scratch.url(url, asked.database).map_err(Error::from).and_then(ask);
+    let answer = scratch.url(url, asked.database).map_err(Error::from).and_then(ask);
     let is_tested = |purpose: RightPurpose| match purpose {
         RightPurpose::Standbys | RightPurpose::Settings => false,
         RightPurpose::Limits | RightPurpose::Backups | RightPurpose::Sessions => asked.leave == ServerLeave::Allowed,
         _ => true,
     };
-    Some(lacking.map(|lacking| rights::of_use(lacking, is_tested)))
+    Some(answer.map(|answer| (rights::of_use(answer.lacking, is_tested), answer.room)))
+}
+
+/// Why a server cannot take the sessions of a self-test, whose steps would fail for that alone; `None` where it may.
+fn no_room(room: Option<SessionRoom>) -> Option<String> {
+    let SessionRoom { most, .. } = room.filter(|room| room.is_certain && room.most < SESSIONS)?;
+    Some(format!(
+        "a self-test has {SESSIONS} sessions open at once, and the server has {most} for the login; make room at the server"
+    ))
 }
 
 /// Tells of the rights of the login: what is lacking is not looked at.
@@ -239,6 +259,13 @@ fn machine() -> Map<String, Json> {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+
+    #[test]
+    fn a_server_that_cannot_take_the_sessions_is_told_at_first() {
+        let told = |most: u32, is_certain: bool| no_room(Some(SessionRoom { most, is_certain }));
+        assert!(told(3, true).is_some_and(|why| why.contains("the server has 3 for the login")));
+        assert_eq!([told(4, true), told(3, false), no_room(None)], [None, None, None]);
+    }
 
     #[test]
     fn a_right_that_is_lacking_names_no_host_and_no_account_in_the_document() {

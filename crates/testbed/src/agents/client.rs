@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Lines of an agent's stderr that are kept for error texts.
@@ -21,6 +21,9 @@ const LONGEST_LINE: u64 = 4096;
 
 /// Time for an agent's greeting.
 const GREETING: Duration = Duration::from_secs(60);
+
+/// How often a wait for a greeting looks whether it shall go on.
+const GREETING_GLANCE: Duration = Duration::from_millis(100);
 
 /// Longest wait for the end of an ended agent's stderr, which a process of its own may hold open.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -42,6 +45,15 @@ pub enum AgentEvent {
         /// Why, with the last lines of its stderr.
         reason: String,
     },
+}
+
+/// Why an agent was ended that had not greeted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GreetingEnd {
+    /// Its time was over.
+    Late,
+    /// Nobody waits for it any more.
+    Stop,
 }
 
 type Answers = Arc<Mutex<HashMap<u64, Sender<Result<Reply, Error>>>>>;
@@ -67,6 +79,26 @@ impl AgentProcess {
     /// Starts `command` and waits for its greeting. Events go to `events` under `name`. The process is the head of its own group, so that
     /// a Ctrl-C at the terminal does not reach it.
     pub fn start(command: &[String], name: &str, events: Sender<(String, AgentEvent)>) -> Result<Self, Error> {
+        Self::start_within(command, name, events, GREETING, || false)
+    }
+
+    /// Starts `command` likewise, and ends it with an error of the kind *interrupted* when `stop` tells so before it has greeted.
+    pub fn start_unless(
+        command: &[String],
+        name: &str,
+        events: Sender<(String, AgentEvent)>,
+        stop: impl Fn() -> bool + Send + 'static,
+    ) -> Result<Self, Error> {
+        Self::start_within(command, name, events, GREETING, stop)
+    }
+
+    fn start_within(
+        command: &[String],
+        name: &str,
+        events: Sender<(String, AgentEvent)>,
+        within: Duration,
+        stop: impl Fn() -> bool + Send + 'static,
+    ) -> Result<Self, Error> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Error::new(format!("the command of the {name} agent is empty")))?;
         let mut child = Command::new(program)
@@ -95,12 +127,16 @@ impl AgentProcess {
             heard: Arc::default(),
             stderr: lines,
         };
-        let watchdog = agent.watch_greeting();
-        let greeted = greeting::expect_greeting(&mut stdout).and_then(|()| agent.answer_greeting());
+        let (watchdog, end) = agent.watch_greeting(within, stop);
+        let late = || end.get().filter(|end| **end == GreetingEnd::Late).map(|_| within);
+        let greeted = greeting::expect_greeting(&mut stdout, late).and_then(|()| agent.answer_greeting());
         let _met = watchdog.send(());
         if let Err(error) = greeted {
             agent.kill();
             let _silent = silence.recv_timeout(LAST_WORDS);
+            if end.get() == Some(&GreetingEnd::Stop) {
+                return Err(Error::interrupted());
+            }
             return Err(
                 error.context(format!("failed to start the {name} agent with {command:?}{}", said(&agent.stderr)))
             );
@@ -134,16 +170,29 @@ impl AgentProcess {
         greeting::answer(stdin).map_err(|error| Error::new(format!("failed to answer the agent's greeting: {error}")))
     }
 
-    /// Kills an agent that has not greeted in time, such as an `ssh` that asks for a password; a message to the sender calls it off.
-    fn watch_greeting(&self) -> Sender<()> {
+    /// Kills an agent that has not greeted in time, such as an `ssh` that asks for a password, or when `stop` tells to; a message to the
+    /// sender calls it off. Why it was killed is set before it is.
+    fn watch_greeting(
+        &self,
+        within: Duration,
+        stop: impl Fn() -> bool + Send + 'static,
+    ) -> (Sender<()>, Arc<OnceLock<GreetingEnd>>) {
         let (sender, met) = mpsc::channel();
-        let child = lock(&self.child).id();
+        let end = Arc::new(OnceLock::new());
+        let (child, told) = (lock(&self.child).id(), Arc::clone(&end));
         std::thread::spawn(move || {
-            if met.recv_timeout(GREETING) == Err(RecvTimeoutError::Timeout) {
-                crate::sys::kill_group(child);
+            let mut left = within;
+            while !left.is_zero() && !stop() {
+                let glance = GREETING_GLANCE.min(left);
+                if met.recv_timeout(glance) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                left -= glance;
             }
+            let _first = told.set(if left.is_zero() { GreetingEnd::Late } else { GreetingEnd::Stop });
+            crate::sys::kill_group(child);
         });
-        sender
+        (sender, end)
     }
 
     /// Reads the agent's stream on a thread until it ends; then every open call fails, with what the agent said until its `silence`.
@@ -334,4 +383,21 @@ fn said(lines: &Lines) -> String {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn silent(within: Duration, stop: impl Fn() -> bool + Send + 'static) -> Error {
+        let command = ["sleep", "1000"].map(str::to_owned);
+        AgentProcess::start_within(&command, "load", mpsc::channel().0, within, stop).expect_err("it says nothing")
+    }
+
+    #[test]
+    fn a_command_that_says_nothing_is_ended_when_its_time_is_over_or_nobody_waits() {
+        let told = silent(Duration::from_secs(1), || false).to_string();
+        assert!(told.contains("said nothing for 1 s"), "{told}");
+        assert!(silent(GREETING, || true).is_interrupted());
+    }
 }

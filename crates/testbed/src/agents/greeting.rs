@@ -3,7 +3,8 @@
 
 use proofload_model::error::Error;
 use proofload_model::wire::PROTOCOL;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
 
 /// Begins the greeting line.
 const MAGIC: &str = "PROOFLOAD-AGENT";
@@ -52,8 +53,9 @@ pub(super) fn expect_conductor(input: &mut impl Read) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Reads up to and including the greeting line; refuses another protocol or program version.
-pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
+/// Reads up to and including the greeting line; refuses another protocol or program version. `late` tells for how long it was waited, where
+/// the agent was ended for that.
+pub(super) fn expect_greeting(input: &mut impl Read, late: impl Fn() -> Option<Duration>) -> Result<(), Error> {
     let mut line = Vec::new();
     let mut last = String::new();
     let mut skipped = 0;
@@ -62,10 +64,9 @@ pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
         input.read_exact(&mut byte).map_err(|error| {
             let end = String::from_utf8_lossy(&line).trim().to_owned();
             let heard = if end.is_empty() { &last } else { &end };
-            let heard = if heard.is_empty() { "nothing".to_owned() } else { format!("{heard:?}") };
+            let end = no_greeting(&error, late(), heard);
             Error::new(format!(
-                "failed to wait for an agent's greeting: {error} after {heard}; does the command start `proofload \
-                 agent`?"
+                "failed to wait for an agent's greeting: {end}; does the command start `proofload agent`?"
             ))
         })?;
         if byte[0] != b'\n' {
@@ -90,6 +91,19 @@ pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
     }
 }
 
+/// What came in the place of a greeting, in words.
+fn no_greeting(error: &std::io::Error, late: Option<Duration>, heard: &str) -> String {
+    let is_end = error.kind() == ErrorKind::UnexpectedEof;
+    match (late.map(|within| within.as_secs()), heard) {
+        (Some(seconds), "") => format!("its command said nothing for {seconds} s"),
+        (Some(seconds), heard) => format!("none within {seconds} s, after {heard:?}"),
+        (None, "") if is_end => "its output ended before it said anything".to_owned(),
+        (None, heard) if is_end => format!("its output ended after {heard:?}"),
+        (None, "") => error.to_string(),
+        (None, heard) => format!("{error} after {heard:?}"),
+    }
+}
+
 /// Same protocol, same version: a study is run by one program.
 fn check(greeting: &str) -> Result<(), Error> {
     let ours = format!("{MAGIC} {PROTOCOL} {}", env!("CARGO_PKG_VERSION"));
@@ -106,7 +120,7 @@ mod tests {
     use super::*;
 
     fn check_greeting(input: &str, fault: Option<&str>) {
-        let found = expect_greeting(&mut input.as_bytes()).map_err(|error| error.to_string());
+        let found = expect_greeting(&mut input.as_bytes(), || None).map_err(|error| error.to_string());
         match fault {
             None => assert_eq!(found, Ok(())),
             Some(fault) => assert!(found.clone().is_err_and(|text| text.contains(fault)), "{found:?}"),
@@ -124,6 +138,23 @@ mod tests {
         check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("different version"));
         check_greeting("ssh: connect to host db1: refused\n", Some("does the command start"));
         check_greeting(&"noise\n".repeat(20_000), Some("without a terminal"));
+    }
+
+    #[test]
+    fn silence_is_told_apart_from_an_end() {
+        let told = |mut input: &[u8], late: Option<u64>| {
+            let late = || late.map(Duration::from_secs);
+            expect_greeting(&mut input, late).map_err(|error| error.to_string()).expect_err("no greeting")
+        };
+        for (input, late, words) in [
+            ("", Some(60), "greeting: its command said nothing for 60 s; does the command"),
+            ("Password:", Some(60), "greeting: none within 60 s, after \"Password:\"; does"),
+            ("", None, "greeting: its output ended before it said anything; does"),
+            ("hello\n", None, "greeting: its output ended after \"hello\"; does"),
+        ] {
+            let told = told(input.as_bytes(), late);
+            assert!(told.contains(words), "{told}");
+        }
     }
 
     #[test]

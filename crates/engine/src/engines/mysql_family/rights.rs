@@ -7,8 +7,9 @@ use super::flavour::FamilyMember;
 use super::grants::{Grants, Privilege};
 use super::session::connect;
 use super::wire::ServerConnection;
-use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
+use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, SessionRoom, Target, asked};
 use crate::engines::blocking::{PATIENCE, runtime};
+use crate::engines::wire::Place;
 
 /// A right that something here needs.
 #[derive(Debug)]
@@ -82,14 +83,52 @@ const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
 impl<F: FamilyMember> ServerRights for F {
     fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
-        let mut address = ServerAddress::of(target).map_err(RightsFailure::Connect)?;
-        address.options.patience = Some(PATIENCE);
-        address.must_take_writes = false;
+        let address = address_of(target)?;
         let question = async |mut connection: ServerConnection| look(&mut connection, &address.database).await;
         let opening = async { connect(&address, None).await.map_err(of_opening) };
         let asking = asked(PATIENCE, opening, question);
         runtime().map_err(RightsFailure::Connect)?.block_on(asking)
     }
+
+    fn session_room(&self, target: &Target) -> Result<Option<SessionRoom>, RightsFailure> {
+        let address = address_of(target)?;
+        let question = async |mut connection: ServerConnection| {
+            let rows = connection.rows(ROOM).await?;
+            Ok::<_, Error>(rows.first().and_then(|row| room(row, &address.place)))
+        };
+        let opening = async { connect(&address, None).await.map_err(of_opening) };
+        let asking = asked(PATIENCE, opening, question);
+        runtime().map_err(RightsFailure::Connect)?.block_on(asking)
+    }
+}
+
+/// How a server is reached to be asked, whether or not it takes writes.
+fn address_of(target: &Target) -> Result<ServerAddress, RightsFailure> {
+    let mut address = ServerAddress::of(target).map_err(RightsFailure::Connect)?;
+    address.options.patience = Some(PATIENCE);
+    address.must_take_writes = false;
+    Ok(address)
+}
+
+/// Most sessions of the server, of this account and of any account, each 0 where there is no bound; then where the server is reached. Source: MySQL
+/// manual, "Setting Account Resource Limits": the value of a session is that of its account.
+const ROOM: &str =
+    "SELECT @@global.max_connections, @@session.max_user_connections, @@global.max_user_connections, @@port, @@socket";
+
+/// The room for sessions that a server tells at a place.
+fn room(row: &[Option<String>], place: &Place) -> Option<SessionRoom> {
+    let text = |column: usize| row.get(column)?.as_deref();
+    let number = |column: usize| text(column)?.parse::<u32>().ok().filter(|number| *number > 0);
+    let (of_server, of_account) = (number(0), number(1));
+    let most = of_server.into_iter().chain(of_account).min()?;
+    // A proxy is reached elsewhere.
+    let is_server = match place {
+        Place::Tcp { port, .. } => number(3) == Some(u32::from(*port)),
+        Place::Unix(socket) => text(4) == socket.to_str(),
+    };
+    // What bounds any account does not bound the administrators of MariaDB.
+    let may_be_exempt = Some(most) != of_server && of_account == number(2);
+    Some(SessionRoom { most, is_certain: is_server && !may_be_exempt })
 }
 
 /// Tells whether an error is of a server or an account all of whose connections are taken, which others that end give back. Source: MySQL
@@ -216,6 +255,21 @@ mod tests {
             assert!(matches!(reached(resource), RightsFailure::Login(_)), "{resource} is of an hour");
         }
         assert!(matches!(of("1045", "no"), RightsFailure::Login(_)));
+    }
+
+    #[test]
+    fn the_smallest_bound_is_the_room_and_that_of_any_account_is_not_certain() {
+        let at = |port: u16| Place::Tcp { address: "db1".to_owned(), port, name: "db1".to_owned() };
+        let told = |bounds: [&str; 3], place: &Place| {
+            let row = bounds.into_iter().chain(["3306", "/run/s"]).map(|value| Some(value.to_owned()));
+            room(&row.collect::<Vec<_>>(), place).map(|room| (room.most, room.is_certain))
+        };
+        assert_eq!(told(["151", "0", "0"], &at(3306)), Some((151, true)));
+        assert_eq!(told(["151", "4", "0"], &at(3306)), Some((4, true)), "of the account");
+        assert_eq!(told(["151", "4", "4"], &at(3306)), Some((4, false)), "an administrator may have more");
+        assert_eq!(told(["151", "0", "0"], &at(6033)), Some((151, false)), "a proxy");
+        assert_eq!(told(["151", "0", "0"], &Place::Unix("/run/s".into())), Some((151, true)));
+        assert_eq!(told(["0", "0", "0"], &at(3306)), None, "no bound");
     }
 
     #[test]

@@ -210,12 +210,23 @@ impl ServerLogin {
             }
             true => "; set PGPASSWORD or write ~/.pgpass on the load host".to_owned(),
             false if error.code() == TOO_MANY_CONNECTIONS => format!("; {ROOM}"),
-            false => self.grant(&error).map_or_else(String::new, |grant| format!("; what helps: {grant}")),
+            false => String::new(),
         };
         // The server asked for one, so that it is the login that fails, as with a wrong one.
         let error = if lacks_password { Error::new(error.class(), INVALID_PASSWORD, text) } else { error };
-        error.context(format!("failed to connect to {}{advice}", self.account))
+        let grant = self.grant(&error);
+        let refused = error.context(format!("failed to connect to {}{advice}", self.account));
+        match grant {
+            // Behind the refusal, which would otherwise read as one of the statement.
+            Some(grant) => refused.followed_by(&what_helps(&grant)),
+            None => refused,
+        }
     }
+}
+
+/// The end of a refusal that a statement mends.
+pub(super) fn what_helps(grant: &str) -> String {
+    format!("; what helps: {grant}")
 }
 
 /// What makes room for sessions. Source: PostgreSQL manual, "Connection Settings", "ALTER ROLE", "ALTER DATABASE".
@@ -341,9 +352,9 @@ mod tests {
         let full = text("53300", "too many clients");
         assert!(full.contains("raise max_connections") && full.contains("a pooler"), "{full}");
         let barred = text("42501", "permission denied for database \"shop\"");
-        let expected =
-            "failed to connect to shop on db1 port 5432; what helps: GRANT CONNECT ON DATABASE \"shop\" TO \"me\": ";
-        assert!(barred.starts_with(expected), "{barred}");
+        let expected = "failed to connect to shop on db1 port 5432: permission denied for database \"shop\"; what helps: \
+                        GRANT CONNECT ON DATABASE \"shop\" TO \"me\" (42501)";
+        assert_eq!(barred, expected);
         let parameter = "permission denied to set parameter \"log_duration\"";
         let other = by_url("postgresql://me@db1/shop?options=-c%20log_duration%3Don", "42501", parameter);
         assert!(!other.contains("GRANT"), "{other}");

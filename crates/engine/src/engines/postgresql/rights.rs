@@ -1,11 +1,11 @@
 //! Rights that a user lacks, asked from the server. Source: PostgreSQL manual, "Predefined Roles", "Access Privilege Inquiry Functions",
-//! "CREATE DATABASE", "CHECKPOINT".
+//! "CREATE DATABASE", "CHECKPOINT", "Connection Settings".
 
-use super::connection::{self, SCHEMA, ServerConfig, ServerLogin, TOO_MANY_CONNECTIONS};
+use super::connection::{self, SCHEMA, ServerConfig, ServerLogin, TOO_MANY_CONNECTIONS, what_helps};
 use super::database::{NO_DATABASE, identifier};
 use super::engine::Postgresql;
 use super::failure::failed;
-use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
+use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, SessionRoom, Target, asked};
 use crate::engines::blocking::{PATIENCE, runtime};
 use tokio_postgres::{Client, Row};
 
@@ -20,6 +20,17 @@ const LOOK: &str = "SELECT current_user::text, current_database()::text, rolsupe
      (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_checkpoint') \
      FROM pg_roles WHERE rolname = current_user";
 
+/// How many sessions the user may have at once, and the port of the server. Some are kept for superusers and, from PostgreSQL 16 on, for a role; a
+/// superuser is bound by nothing else. The limit of a database counts where it is the study's.
+const ROOM: &str = "SELECT CASE WHEN rolsuper THEN current_setting('max_connections')::int4 ELSE least( \
+     current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4 \
+     - CASE WHEN coalesce((SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_use_reserved_connections'), false) THEN 0 \
+       ELSE coalesce(current_setting('reserved_connections', true), '0')::int4 END, \
+     CASE WHEN rolconnlimit >= 0 THEN rolconnlimit END, \
+     (SELECT datconnlimit FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0 AND $1::bool)) END, \
+     current_setting('port')::int4 \
+     FROM pg_roles WHERE rolname = session_user";
+
 impl ServerRights for Postgresql {
     fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
         let look = async |(client, has_database): (Client, bool)| {
@@ -28,7 +39,23 @@ impl ServerRights for Postgresql {
         };
         runtime().map_err(RightsFailure::Connect)?.block_on(asked(PATIENCE, open(target), look))
     }
+
+    fn session_room(&self, target: &Target) -> Result<Option<SessionRoom>, RightsFailure> {
+        let port = connection::config(target)?.get_ports().first().copied().unwrap_or(USUAL_PORT);
+        let look = async |(client, has_database): (Client, bool)| {
+            let row = client.query_one(ROOM, &[&has_database]).await.map_err(failed)?;
+            let most: i32 = row.try_get(0).map_err(failed)?;
+            let of_server: i32 = row.try_get(1).map_err(failed)?;
+            let most = u32::try_from(most).unwrap_or_default();
+            // A pooler listens on another port, and tells that of the server behind it.
+            Ok::<_, Error>(Some(SessionRoom { most, is_certain: i32::from(port) == of_server }))
+        };
+        runtime().map_err(RightsFailure::Connect)?.block_on(asked(PATIENCE, open(target), look))
+    }
 }
+
+/// Port of a URL that names none. Source: PostgreSQL manual, "Connection Settings".
+const USUAL_PORT: u16 = 5432;
 
 /// Connects to the study's database, else to the one that every server has; whether the study's is there.
 async fn open(target: &Target) -> Result<(Client, bool), RightsFailure> {
@@ -48,7 +75,8 @@ async fn open(target: &Target) -> Result<(Client, bool), RightsFailure> {
 /// What a connection failed at that was to be opened so.
 fn of_opening(error: Error, config: &ServerConfig) -> RightsFailure {
     match ServerLogin::of(config).grant(&error) {
-        Some(grant) => RightsFailure::Entry { error, grant },
+        // Told beside it, as what to try.
+        Some(grant) => RightsFailure::Entry { error: error.without(&what_helps(&grant)), grant },
         None if error.code() == TOO_MANY_CONNECTIONS => RightsFailure::Full(error),
         None => RightsFailure::of_opening(error),
     }

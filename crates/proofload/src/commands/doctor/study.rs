@@ -28,6 +28,13 @@ const CROWDED: f64 = 2.0;
 /// it and as much for the journal of its file system. Twice that; ours.
 const SLOW_SYNC: Duration = Duration::from_millis(50);
 
+/// What to do about a cache tier that cannot be served here.
+const NO_TIER: &str = "have this machine provide it, or leave the storage.* settings of the tier out of the study";
+
+/// What to do about a list that is missing or is none.
+const NO_LIST: &str = "name a list in storage.cache.warm that proofload tier dump CACHE --lines --json wrote for these data, or leave out \
+                       storage.cache.warm to begin with an empty cache";
+
 /// Looks at the host.
 pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Error> {
     let folder = folder.to_string_lossy().into_owned();
@@ -92,16 +99,12 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
         found.push(doctor::unprivileged_user());
     }
     if !refused_limits::served_tiers(study).is_empty() {
-        found.push(match refused_limits::missing_tier(study) {
-            None => Diagnosis::good("cache tier", "can be served by FUSE and loop devices"),
-            Some(why) => Diagnosis::bad("cache tier", State::Missing, why.to_string(), "what it says"),
-        });
+        let missing = refused_limits::missing_tier(study);
+        found.push(of_cache("cache tier", "can be served by FUSE and loop devices", missing, NO_TIER));
     }
     if refused_limits::has_list(study) {
-        found.push(match refused_limits::unfit_list(study) {
-            None => Diagnosis::good("list that fills the cache", "read to its end"),
-            Some(why) => Diagnosis::bad("list that fills the cache", State::Missing, why.to_string(), "what it says"),
-        });
+        let unfit = refused_limits::unfit_list(study);
+        found.push(of_cache("list that fills the cache", "read to its end", unfit, NO_LIST));
     }
     if preconditioning(&study.settings, None).is_ok_and(|how| how.is_some()) {
         let fio = doctor::fio();
@@ -109,6 +112,14 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
         found.push(Diagnosis { state, ..fio });
     }
     found
+}
+
+/// What is found of a cache tier, and what to do about it.
+fn of_cache(subject: &str, fits: &str, missing: Option<Error>, remedy: &str) -> Diagnosis {
+    match missing {
+        None => Diagnosis::good(subject, fits),
+        Some(why) => Diagnosis::bad(subject, State::Missing, why.to_string(), remedy),
+    }
 }
 
 /// Where the database of a study is that Proofload does not start here.
@@ -341,6 +352,7 @@ pub(super) fn unused_engines(study: &Study) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::tier_warming::WRITE_LIST;
     use proofload_model::wire::host::{ProcessorUse, QuietCheck};
 
     fn seen(second: ProcessorUse, spin_ratio: Option<f64>, busy: f64) -> Neighbours {
@@ -385,6 +397,15 @@ mod tests {
         let from_there =
             told("postgresql://me@localhost/shop", "[agents]\nload = [\"ssh\", \"db1\", \"proofload\", \"agent\"]\n");
         assert_eq!(from_there.state, State::Warning, "{from_there:?}");
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_comes_with_what_to_do() {
+        assert_eq!(of_cache("list", "read", None, NO_LIST).state, State::Good);
+        let told = of_cache("list", "read", Some(Error::refused("it begins no list")), NO_LIST);
+        assert_eq!((told.state, told.found.as_str()), (State::Missing, "it begins no list"));
+        let remedy = told.remedy.expect("there is something to do");
+        assert!(remedy.contains("storage.cache.warm") && remedy.contains(WRITE_LIST), "{remedy}");
     }
 
     #[test]

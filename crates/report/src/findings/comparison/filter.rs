@@ -4,6 +4,7 @@ use super::super::evaluate::Findings;
 use super::super::factor::{between, level_text};
 use super::gate::undirected;
 use super::metric::{Better, Metric, known, metrics_of};
+use super::outcome::is_throughput;
 use super::pairing::Pair;
 use crate::error::Error;
 use crate::metrics::{MetricKey, WRITES_AWAY};
@@ -103,6 +104,18 @@ pub fn expect_directed(names: &[String], settings: &Settings) -> Result<(), Erro
     let kinds: Vec<String> = workload.kinds.iter().map(|(kind, _)| (*kind).to_owned()).collect();
     let mut found = names.iter().flat_map(|name| metrics_of(name, workload, &kinds));
     found.find(|metric| metric.better == Better::Neither).map_or(Ok(()), |metric| Err(undirected(&metric)))
+}
+
+/// Tells whether all metrics of these names are throughput of a measured window in a study of these settings; without names, whether the one
+/// is that a gate judges by itself.
+pub fn are_throughput(names: &[String], settings: &Settings) -> bool {
+    let workload = workload(settings);
+    let kinds: Vec<String> = workload.kinds.iter().map(|(kind, _)| (*kind).to_owned()).collect();
+    let is_rate = |name: &str| {
+        let found = metrics_of(name, workload, &kinds);
+        !found.is_empty() && found.iter().all(|metric| is_throughput(workload, &metric.key))
+    };
+    if names.is_empty() { is_rate(workload.headline.name) } else { names.iter().all(|name| is_rate(name)) }
 }
 
 /// Checks levels before two studies are measured. The error names one that no point of either will have; of searches, which choose their
@@ -210,6 +223,20 @@ mod tests {
         let refused = |name: &str| expect_directed(&[name.to_owned()], &settings).err().map(|error| error.to_string());
         assert_eq!((refused("tpm"), refused("response_ns_p99.*")), (None, None));
         assert!(refused("cpu_percent").is_some_and(|text| text.contains("no better direction")));
+    }
+
+    #[test]
+    fn throughput_is_told_from_what_a_short_window_leaves_to_be_judged() {
+        let kind = Value::Text("tprocc".to_owned());
+        let settings = Settings([("workload.kind".to_owned(), kind)].into_iter().collect());
+        let are = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            are_throughput(&names, &settings)
+        };
+        assert!(are(&[]) && are(&["throughput"]) && are(&["tpm", "throughput"]));
+        for others in [&["response_ns_p99.*"][..], &["tpm", "response_ns_p99.all"][..], &["nothing"][..]] {
+            assert!(!are(others), "{others:?}");
+        }
     }
 
     #[test]

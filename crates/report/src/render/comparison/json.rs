@@ -1,7 +1,8 @@
 //! A comparison and a gate for programs: stable keys, described in `docs/guides/machine-readable.md`.
 
 use crate::findings::comparison::{Comparison, Difference, Gate, LeftOut, NamedRecord, Row, Rules};
-use proofload_model::duet_check::{DuetCheck, DuetCheckOutcome};
+use proofload_analysis::quantity::{NO_UPPER_BOUND, is_unbounded_above};
+use proofload_model::duet_check::{CheckRatio, DuetCheck, DuetCheckOutcome};
 use serde_json::{Value as Json, json};
 
 /// Version of this form; raised when a key changes its meaning or goes.
@@ -60,9 +61,19 @@ fn duet_check(check: &DuetCheck) -> Json {
         DuetCheckOutcome::Undecided => "undecided",
     };
     json!({
-        "expected": check.expected, "outcome": outcome, "records": check.records, "ratios": check.ratios,
-        "missing": check.missing,
+        "expected": check.expected, "outcome": outcome, "records": check.records,
+        "ratios": check.ratios.iter().map(check_ratio).collect::<Vec<_>>(), "missing": check.missing,
     })
+}
+
+/// What a duet with a known ratio read at a point. Its interval is wider than one of 95 %, so it does not stand under `ci95`.
+fn check_ratio(ratio: &CheckRatio) -> Json {
+    let CheckRatio { point, value, low, high } = ratio;
+    if is_unbounded_above(*value, (*low, *high)) {
+        let why = format!("{NO_UPPER_BOUND}: at least {low}");
+        return json!({ "point": point, "value": value, "low": low, "high": null, "high_missing": why });
+    }
+    json!({ "point": point, "value": value, "low": low, "high": high })
 }
 
 fn record(named: &NamedRecord<'_>) -> Json {
@@ -106,4 +117,18 @@ fn left_out(comparison: &Comparison<'_>, left: &LeftOut) -> Json {
     json!({
         "point": levels(comparison, left.pair), "metric": left.metric.key.to_string(), "title": left.metric.title, "why": left.why,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upper_end_of_a_check_that_bounds_nothing_is_null_with_the_reason() {
+        let of = |low, high| check_ratio(&CheckRatio { point: String::new(), value: 0.9, low, high });
+        assert_eq!(of(0.89, 0.94), json!({ "point": "", "value": 0.9, "low": 0.89, "high": 0.94 }));
+        let wide = of(8e-13, 9e11);
+        assert_eq!((&wide["low"], &wide["high"]), (&json!(8e-13), &Json::Null));
+        assert!(wide["high_missing"].as_str().is_some_and(|why| why.starts_with("no upper bound")), "{wide}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Why: what was observed nearest to a limit, and what a unit of work read from the drive. Never a cause: nothing was perturbed.
 
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::{Findings, PointFindings};
+use crate::findings::{Findings, PointFindings, within_the_whole};
 use crate::metrics::READS;
 use proofload_analysis::bottleneck::{Candidate, Cause};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -68,13 +68,13 @@ fn observed(candidate: &Candidate) -> Prose {
     }
 }
 
-/// A share without bounds that no share can have: such an interval says nothing.
+/// A share whose interval ends at all of it, as in the table of candidates. One far beyond all or nothing says nothing.
 fn possible(share: &Quantity) -> Quantity {
     match share.interval().bounds() {
         Some((low, high)) if low < 0.0 || high > MOST_PERCENT => {
             Quantity::new(share.value(), Unit::PERCENT, share.n(), Interval::none("too few independent seconds"))
         }
-        _ => share.clone(),
+        _ => within_the_whole(share.clone()),
     }
 }
 
@@ -96,4 +96,20 @@ fn reads(findings: &Findings<'_>, first: &PointFindings, last: &PointFindings) -
     };
     [prose![subject, " read from the drive "], times(&low, first), prose![" and "], times(&high, last), prose![". "]]
         .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_ends_at_all_or_at_what_was_read() {
+        let bounds = |value, low, high| {
+            possible(&Quantity::new(value, Unit::PERCENT, 30, Interval::known(low, high, "test"))).interval().bounds()
+        };
+        assert_eq!(bounds(98.5, 96.3, 100.7), Some((96.3, 100.0)));
+        assert_eq!(bounds(100.4, 99.8, 101.0), Some((99.8, 100.4)), "readings are not taken at the very instant");
+        assert_eq!(bounds(60.0, 55.0, 65.0), Some((55.0, 65.0)));
+        assert_eq!([bounds(98.0, 90.0, 106.0), bounds(5.0, -1.0, 11.0)], [None, None]);
+    }
 }

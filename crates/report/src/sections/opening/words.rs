@@ -160,7 +160,7 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
         parts.push(format!("{} {}", crate::numbers::count(count), if count == 1 { one } else { many }));
     }
     let read = |name: &FactName| fact(findings, name).filter(|_| observes_server(settings));
-    parts.extend(read(&host::CORES).map(|cores| format!("{cores} cores")));
+    parts.extend(read(&host::CORES).map(|number| crate::numbers::cores(&number)));
     let drive = read(&storage::DEVICE_MODEL).or_else(|| read(&storage::DEVICE));
     parts.extend(drive.map(|drive| format!("drive {drive}")));
     parts.push(date(record.created));

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Chart, Column, Diagram, DiagramBox, Figure, Table, cells, prose};
 use crate::findings::{Findings, level_text, size_text};
+use crate::numbers::cores;
 use crate::sections::facts::in_full::told;
 use crate::sections::tested::setup::observes_server;
 use proofload_model::facts::{FactName, engine, host, storage, tier};
@@ -81,16 +82,15 @@ fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
         let number = version.split_whitespace().find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()));
         number.map_or(kind.clone(), |number| format!("{kind} {number}"))
     });
-    let limits =
-        [(setting::LIMITS_MEMORY, "memory"), (setting::LIMITS_CPU, "CPU s/s"), (setting::LIMITS_CORES, "cores")];
-    for (path, what) in limits {
+    for (path, what) in [(setting::LIMITS_MEMORY, "memory"), (setting::LIMITS_CPU, "CPU s/s")] {
         lines.extend(setting(findings, path).map(|value| format!("{value} {what}")));
     }
+    lines.extend(setting(findings, setting::LIMITS_CORES).map(|number| cores(&number)));
     let is_observed = observes_server(&findings.record.study.settings);
     if lines.is_empty() && !is_observed {
         lines.push("host not observed".to_owned());
     } else if lines.is_empty() {
-        lines.extend(told(findings, &host::CORES).map(|cores| format!("{cores} cores")));
+        lines.extend(told(findings, &host::CORES).map(|number| cores(&number)));
         lines.extend(told(findings, &host::MEMORY).map(|memory| format!("{} memory", size_text(&memory))));
     }
     lines.extend(setting(findings, setting::REPLICATION_MODE).map(|mode| format!("standbys: {mode}")));

@@ -92,7 +92,10 @@ fn machine(findings: &Findings<'_>) -> Prose {
     let fact = |name: &FactName| fact(findings, name);
     let mut parts: Vec<Prose> = Vec::new();
     parts.extend(fact(&host::CPU).map(|cpu| prose![cpu]));
-    parts.extend(fact(&host::CORES).map(|cores| prose![cores, " cores"]));
+    parts.extend(fact(&host::CORES).map(|number| {
+        let cores = if number == "1" { " core" } else { " cores" };
+        prose![number, cores]
+    }));
     parts.extend(fact(&host::MEMORY).map(|memory| prose![memory, " of memory"]));
     parts.extend(
         fact(&storage::DEVICE_MODEL).or_else(|| fact(&storage::DEVICE)).map(|device| prose!["storage on ", device]),

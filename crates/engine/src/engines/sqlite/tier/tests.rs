@@ -241,7 +241,7 @@ fn a_new_cache_has_the_lines_of_a_list_and_its_facts_tell_how_many_also_when_it_
     assert!(missing.contains("storage.cache.warm: failed to read the list of lines"), "{missing}");
     write_list(&list, []);
     let other = MountGuard::open(&file, &asked).err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(other.contains("its lines are of 8KiB, and those of the cache of 16KiB"), "{other}");
+    assert!(other.contains("its lines are of 8 KiB, and those of the cache of 16 KiB"), "{other}");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_list_of_other_data_fills_nothing_and_the_fact_tells_both_sizes_and_what_to_
     assert_eq!((fact.holds, fact.number), (Some(false), Some(0.0)), "{fact:?}");
     for part in [
         "lines not filled: 1 of no volume of this database, 2 beyond the end of the data; ",
-        "the list names bytes up to 3GiB, and the data have ",
+        "the list names bytes up to 3 GiB, and the data have ",
         "so it is of other data: write one of a cache of these with `proofload tier dump CACHE --lines --json`",
     ] {
         assert!(fact.source.contains(part), "{part}: {}", fact.source);

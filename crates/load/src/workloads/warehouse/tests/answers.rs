@@ -12,21 +12,24 @@ pub(super) fn check_golden(case: &Case) {
     assert_eq!(wrong, [""; 0], "{}", case.request.spec.place.engine);
 }
 
-/// A line whose charge, with the six digits of its three factors, leaves 64 bits: as a sum does from a scale factor of 84 on.
-const LARGE_LINE: &str = "(SELECT 'A' AS l_returnflag, 'F' AS l_linestatus, CAST(1 AS DECIMAL(15, 2)) AS l_quantity, \
-    CAST(9500000000000.37 AS DECIMAL(15, 2)) AS l_extendedprice, CAST(0.01 AS DECIMAL(15, 2)) AS l_discount, \
-    CAST(0.02 AS DECIMAL(15, 2)) AS l_tax, CAST('1995-03-15' AS DATE) AS l_shipdate) AS lineitem";
+/// Ten lines whose charges, with the six digits of their three factors, leave 64 bits together: as a sum does from a scale factor of 84 on.
+/// Each of them has 18 digits, which is what DuckDB multiplies into.
+const LARGE_LINES: &str = "(SELECT 'A' AS l_returnflag, 'F' AS l_linestatus, CAST(1 AS DECIMAL(15, 2)) AS l_quantity, \
+    CAST(950000000000.37 AS DECIMAL(15, 2)) AS l_extendedprice, CAST(0.01 AS DECIMAL(15, 2)) AS l_discount, \
+    CAST(0.02 AS DECIMAL(15, 2)) AS l_tax, CAST('1995-03-15' AS DATE) AS l_shipdate \
+    FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 \
+    UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10) AS ten) AS lineitem";
 
 /// The widest sum of the queries is read where the engine has decimals.
 pub(super) fn check_large_sums(case: &Case) {
     let (dialect, scale) = (&case.dialect, case.settings.scale);
     let query = dialect.queries.iter().find(|query| query.name == "q01").unwrap();
     let sql = dialect.sql(query, Draw::Validation, scale).unwrap();
-    let large = sql.replace("FROM lineitem", &format!("FROM {LARGE_LINE}"));
+    let large = sql.replace("FROM lineitem", &format!("FROM {LARGE_LINES}"));
     assert_ne!(large, sql, "the query reads the table");
     let found = written(query, &case.session().query(&large).unwrap()).unwrap();
     let expected =
-        ["A", "F", "1.00", "9500000000000.37", "9405000000000.37", "9593100000000.37", "1.00", "9500000000000.37"];
+        ["A", "F", "10.00", "9500000000003.70", "9405000000003.66", "9593100000003.74", "1.00", "950000000000.37"];
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0][..expected.len()], expected, "{}", case.request.spec.place.engine);
 }

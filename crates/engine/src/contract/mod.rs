@@ -43,4 +43,4 @@ pub use scratch::{ScratchDatabases, ScratchState};
 pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe, SharedSegment};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};
-pub use value::{Decimal, Value};
+pub use value::{AsciiText, Decimal, Value};

@@ -73,9 +73,9 @@ impl Writer {
                 digits.write(out);
             }
             Self::Text => {
-                let text = text(value)?;
+                let text = value.text_bytes()?;
                 out.put_i32(text.len().try_into().ok()?);
-                out.put_slice(text.as_bytes());
+                out.put_slice(text);
             }
             Self::Timestamp => sized(out, &timestamp(value)?.to_be_bytes()),
             Self::Integers => integers(value, out)?,
@@ -116,14 +116,6 @@ pub(super) fn decimal(value: Value<'_>) -> Option<Decimal> {
     match value {
         Value::Integer(units) => Some(Decimal { units, scale: 0 }),
         Value::Decimal(decimal) if decimal.scale <= 18 => Some(decimal),
-        _ => None,
-    }
-}
-
-/// The text.
-pub(super) fn text(value: Value<'_>) -> Option<&str> {
-    match value {
-        Value::Text(text) => Some(text),
         _ => None,
     }
 }

@@ -65,7 +65,7 @@ impl Writer {
         match self {
             Self::Bool => sized(out, &[u8::try_from(value.integer()?).ok().filter(|bit| *bit <= 1)?]),
             Self::Int2 => sized(out, &i16::try_from(value.integer()?).ok()?.to_be_bytes()),
-            Self::Int4 => sized(out, &i32::try_from(value.integer()?).ok()?.to_be_bytes()),
+            Self::Int4 => out.put_u64(sized_int4(i32::try_from(value.integer()?).ok()?)),
             Self::Int8 => sized(out, &value.integer()?.to_be_bytes()),
             Self::Numeric => {
                 let digits = Digits::of(decimal(value)?);
@@ -91,6 +91,12 @@ fn sized<const N: usize>(out: &mut BytesMut, bytes: &[u8; N]) {
     out.put_slice(bytes);
 }
 
+/// A number of 32 bits behind its length, as one: to add to the queue is a call each time, and most parameters are of this kind.
+#[inline]
+fn sized_int4(number: i32) -> u64 {
+    4 << 32 | u64::from(number.cast_unsigned())
+}
+
 /// Writes an array of one dimension. Source: `array_recv`, PostgreSQL src/backend/utils/adt/arrayfuncs.c: dimensions, a flag for
 /// nulls, the elements' type, then length and first index of each dimension, then each element with its length.
 fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
@@ -105,8 +111,7 @@ fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
         out.put_i32(1);
     }
     for element in list {
-        out.put_i32(4);
-        out.put_i32(*element);
+        out.put_u64(sized_int4(*element));
     }
     Some(())
 }

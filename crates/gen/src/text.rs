@@ -54,7 +54,7 @@ impl<const N: usize> Text<N> {
     #[inline]
     pub(crate) fn draw_alphanumerics(&mut self, rng: &mut Rng, low: usize, high: usize) {
         self.length = low + rng.below((high - low + 1) as u64) as usize;
-        rng.alphanumerics(&mut self.characters[..self.length]);
+        rng.alphanumerics_in(&mut self.characters, self.length);
     }
 
     /// `N` random letters.

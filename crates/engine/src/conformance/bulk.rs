@@ -4,7 +4,7 @@ use super::bench::{Bench, cents};
 use super::checks::CheckResult;
 use super::expect::{equal, refused_as, some};
 use crate::contract::{
-    Column, ColumnKind, Error, ErrorClass, OwnedRow, OwnedValue, RowSource, Session as _, Table, Value,
+    AsciiText, Column, ColumnKind, Error, ErrorClass, OwnedRow, OwnedValue, RowSource, Session as _, Table, Value,
 };
 
 /// The table of bulk rows.
@@ -19,7 +19,7 @@ pub(super) const BULK: Table<'_> = Table {
     ],
 };
 
-/// Rows `next..end`; every seventh has nulls.
+/// Rows `next..end`; every seventh has nulls, and every other a text that is said to be ASCII.
 pub(super) struct BulkRows {
     pub(super) next: i64,
     pub(super) end: i64,
@@ -31,12 +31,13 @@ impl RowSource for BulkRows {
             return false;
         }
         let id = self.next;
-        let name = format!("row {id} ä");
+        let name = if id % 2 == 0 { format!("row {id} ä") } else { format!("row {id}") };
+        let name = if id % 2 == 0 { Value::Text(&name) } else { Value::Ascii(AsciiText(name.as_bytes())) };
         if id % 7 == 0 {
             sink(&[Value::Integer(id), Value::Null, Value::Null, Value::Null, Value::Null]);
         } else {
             let amount = cents(id * 1001 - 5_000_000);
-            sink(&[Value::Integer(id), Value::Integer(-id), amount, Value::Text(&name), Value::Time(id * 1_000_003)]);
+            sink(&[Value::Integer(id), Value::Integer(-id), amount, name, Value::Time(id * 1_000_003)]);
         }
         self.next += 1;
         true
@@ -57,9 +58,10 @@ pub(super) async fn append(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     equal("rows without nulls", value(1)?.integer(), Some(kept.clone().count() as i64))?;
     equal("the sum of integers", value(2)?.integer(), Some(-kept.clone().sum::<i64>()))?;
     equal("the sum of decimals", value(3)?.units(2), Some(kept.map(|id| id * 1001 - 5_000_000).sum()))?;
-    let rows = session.query("SELECT id, name, moment FROM bulk WHERE id IN (4, 7) ORDER BY id").await?;
-    let (full, empty) = (rows.first(), rows.get(1));
+    let rows = session.query("SELECT id, name, moment FROM bulk WHERE id IN (4, 5, 7) ORDER BY id").await?;
+    let (full, empty) = (rows.first(), rows.get(2));
     equal("a text", cell(full, 1)?, &OwnedValue::Text("row 4 ä".to_owned()))?;
+    equal("an ASCII text", cell(rows.get(1), 1)?, &OwnedValue::Text("row 5".to_owned()))?;
     equal("a time", cell(full, 2)?.as_value().integer(), Some(4_000_012))?;
     equal("nulls", (cell(empty, 1)?, cell(empty, 2)?), (&OwnedValue::Null, &OwnedValue::Null))?;
     Ok(CheckResult::Kept)

@@ -44,4 +44,4 @@ pub(crate) use server::STOPS_WITHIN;
 pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe, SharedSegment};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};
-pub use value::{Decimal, Value};
+pub use value::{AsciiText, Decimal, Value};

@@ -34,6 +34,7 @@ impl From<Value<'_>> for OwnedValue {
             Value::Integer(value) => Self::Integer(value),
             Value::Decimal(value) => Self::Decimal(value),
             Value::Text(value) => Self::Text(value.to_owned()),
+            Value::Ascii(value) => Self::Text(String::from_utf8_lossy(value.0).into_owned()),
             Value::Time(value) => Self::Time(value),
             Value::Integers(list) => Self::Integers(list.to_vec()),
         }

@@ -1,5 +1,7 @@
 //! Values that cross the contract. Exact: no floats, so money survives every engine.
 
+use std::fmt;
+
 /// An exact decimal: `units` × 10^−`scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decimal {
@@ -27,6 +29,24 @@ impl Decimal {
     }
 }
 
+/// Text that its maker says is ASCII: nobody checks it but who needs it as a `str`. Rows of bulk loads are of such texts, and to check each is
+/// much of what a row costs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AsciiText<'a>(pub &'a [u8]);
+
+impl<'a> AsciiText<'a> {
+    /// The text, checked; `None` when it is none.
+    pub fn checked(self) -> Option<&'a str> {
+        std::str::from_utf8(self.0).ok()
+    }
+}
+
+impl fmt::Debug for AsciiText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&String::from_utf8_lossy(self.0), f)
+    }
+}
+
 /// One value of a parameter, column or row. Borrowed text, so that nothing is copied on the way in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
@@ -38,19 +58,21 @@ pub enum Value<'a> {
     Decimal(Decimal),
     /// Text.
     Text(&'a str),
+    /// Text of ASCII alone.
+    Ascii(AsciiText<'a>),
     /// A date and time, microseconds since the Unix epoch, UTC. Engines without a date type store the integer.
     Time(i64),
     /// Integers in their order, for a parameter that is an array. Engines without arrays refuse it.
     Integers(&'a [i32]),
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     /// The integer, if it is one.
     pub fn integer(self) -> Option<i64> {
         match self {
             Self::Integer(value) | Self::Time(value) => Some(value),
             Self::Decimal(decimal) => decimal.rescale(0).map(|whole| whole.units),
-            Self::Null | Self::Text(_) | Self::Integers(_) => None,
+            Self::Null | Self::Text(_) | Self::Ascii(_) | Self::Integers(_) => None,
         }
     }
 
@@ -59,7 +81,26 @@ impl Value<'_> {
         match self {
             Self::Integer(units) => Some(units),
             Self::Decimal(decimal) => decimal.rescale(scale).map(|same| same.units),
-            Self::Null | Self::Text(_) | Self::Time(_) | Self::Integers(_) => None,
+            Self::Null | Self::Text(_) | Self::Ascii(_) | Self::Time(_) | Self::Integers(_) => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Ascii(text) => text.checked(),
+            Self::Null | Self::Integer(_) | Self::Decimal(_) | Self::Time(_) | Self::Integers(_) => None,
+        }
+    }
+
+    /// The bytes of the text, if it is one; those of ASCII text are not checked.
+    #[inline]
+    pub fn text_bytes(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Text(text) => Some(text.as_bytes()),
+            Self::Ascii(text) => Some(text.0),
+            Self::Null | Self::Integer(_) | Self::Decimal(_) | Self::Time(_) | Self::Integers(_) => None,
         }
     }
 }

@@ -176,6 +176,7 @@ fn literal(value: Value<'_>) -> String {
         Value::Null => "NULL".to_owned(),
         Value::Integer(number) | Value::Time(number) => number.to_string(),
         Value::Decimal(decimal) => decimal.units.to_string(),
+        Value::Ascii(text) => literal(Value::Text(&String::from_utf8_lossy(text.0))),
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Integers(list) => {
             format!("'{{{}}}'", list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))

@@ -17,6 +17,10 @@ pub(super) fn bound(value: Value<'_>) -> Result<BindValue<'_>, Error> {
         Value::Integer(value) => BindValue::Integer(value),
         Value::Decimal(value) => BindValue::Decimal(value.units, value.scale),
         Value::Text(value) => BindValue::Text(value),
+        Value::Ascii(value) => {
+            let broken = || Error::new(ErrorClass::Data, "", format!("{value:?} is no text"));
+            BindValue::Text(value.checked().ok_or_else(broken)?)
+        }
         Value::Time(value) => BindValue::Time(value),
         Value::Integers(_) => {
             return Err(Error::new(ErrorClass::Data, "", "DuckDB parameters cannot be lists of integers"));
@@ -51,7 +55,7 @@ fn fitting(kind: VectorKind, value: Value<'_>) -> Option<VectorCell<'_>> {
             VectorCell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale)))
         }
         (VectorKind::Double, Value::Integer(value)) => VectorCell::Double(value as f64),
-        (VectorKind::Text, Value::Text(value)) => VectorCell::Text(value),
+        (VectorKind::Text, value) => VectorCell::Text(value.text()?),
         (VectorKind::Date, Value::Time(micros)) => VectorCell::Count(whole(micros, DAY_US)?),
         (VectorKind::Timestamp(per_second), Value::Time(micros)) => VectorCell::Count(ticks(micros, per_second)?),
         _ => return None,

@@ -3,11 +3,12 @@
 
 use super::database::identifier;
 use super::numeric::Digits;
-use super::values::{days, decimal, text, timestamp};
+use super::values::{days, decimal, timestamp};
 use super::wire::{Connection, Tag, affected};
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, RowSource, Table, Value};
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use postgres_protocol::message::frontend;
+use std::slice;
 
 /// Signature, flags and the length of an empty extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -17,6 +18,10 @@ const HEAD: &[u8; 5] = b"d\0\0\0\0";
 const MESSAGE_BYTES: usize = 64 << 10;
 /// Room for the row that ends a message.
 const SPARE_BYTES: usize = 8 << 10;
+/// Bytes of the number of fields before a row's.
+const NUMBER_BYTES: usize = 2;
+/// More than the bytes of a field that is no text, or of what comes before a text: a decimal has 26.
+const MOST_FIELD_BYTES: usize = 32;
 /// Length of null.
 const NULL: [u8; 4] = (-1i32).to_be_bytes();
 /// Number of fields that ends the rows.
@@ -30,26 +35,26 @@ pub(super) async fn append(
 ) -> Result<u64, Error> {
     let context = |error: Error| error.context(format!("failed to append to {}", table.name));
     begin(connection, &copy_sql(table)).await.map_err(context)?;
-    let mut message = open_message(connection.queue());
-    message.extend_from_slice(HEADER);
+    let mut message = RowsMessage::open(connection.queue());
+    message.add(HEADER);
     let mut misfit = None;
-    while rows.next(&mut |row| misfit = write_row(table, row, &mut message).err()) {
+    while rows.next(&mut |row| misfit = message.add_row(table, row).err()) {
         if misfit.is_some() {
             break;
         }
-        if message.len() >= HEAD.len() + MESSAGE_BYTES {
-            queue_message(connection.queue(), &mut message);
+        if message.end >= HEAD.len() + MESSAGE_BYTES {
+            message.close(connection.queue());
             connection.flush().await.map_err(context)?;
             if let Some(error) = connection.refusal().map_err(context)? {
                 misfit = Some(context(error));
                 break;
             }
-            message = open_message(connection.queue());
+            message = RowsMessage::open(connection.queue());
         }
     }
     if misfit.is_none() {
-        message.extend_from_slice(&END);
-        queue_message(connection.queue(), &mut message);
+        message.add(&END);
+        message.close(connection.queue());
     }
     connection.end_copy(misfit.is_none());
     let ended = end(connection).await.map_err(context);
@@ -95,20 +100,73 @@ async fn end(connection: &mut Connection) -> Result<u64, Error> {
     }
 }
 
-/// Begins a message in the memory of the queue, from which all is sent. It is a vector meanwhile: to add to one costs less.
-fn open_message(queue: &mut BytesMut) -> Vec<u8> {
-    debug_assert!(queue.is_empty(), "what is queued comes before the rows");
-    let mut message: Vec<u8> = std::mem::take(queue).into();
-    message.reserve(MESSAGE_BYTES + SPARE_BYTES);
-    message.extend_from_slice(HEAD);
-    message
+/// A message of rows that is being written, in the memory of the queue, from which all is sent. Its bytes are there before they are written, so
+/// that a field is written where the last ended, and asks for no room.
+struct RowsMessage {
+    bytes: Vec<u8>,
+    /// Number of bytes that are written.
+    end: usize,
 }
 
-/// Makes the message the queue, without copying it.
-fn queue_message(queue: &mut BytesMut, message: &mut Vec<u8>) {
-    let length = u32::try_from(message.len() - 1).expect("a message ends soon after 64 KiB");
-    message[1..HEAD.len()].copy_from_slice(&length.to_be_bytes());
-    *queue = BytesMut::from(Bytes::from(std::mem::take(message)));
+impl RowsMessage {
+    /// Begins a message.
+    fn open(queue: &mut BytesMut) -> Self {
+        debug_assert!(queue.is_empty(), "what is queued comes before the rows");
+        let mut bytes: Vec<u8> = std::mem::take(queue).into();
+        bytes.resize(MESSAGE_BYTES + SPARE_BYTES, 0);
+        bytes[..HEAD.len()].copy_from_slice(HEAD);
+        Self { bytes, end: HEAD.len() }
+    }
+
+    /// Makes the message the queue, without copying it.
+    fn close(&mut self, queue: &mut BytesMut) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.truncate(self.end);
+        let length = u32::try_from(self.end - 1).expect("a message ends soon after 64 KiB");
+        bytes[1..HEAD.len()].copy_from_slice(&length.to_be_bytes());
+        *queue = BytesMut::from(Bytes::from(bytes));
+    }
+
+    /// Adds bytes.
+    fn add(&mut self, bytes: &[u8]) {
+        self.make_room(bytes.len());
+        self.bytes[self.end..self.end + bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
+    }
+
+    /// Adds a row, or nothing where it does not fit the table.
+    #[inline]
+    fn add_row(&mut self, table: &Table, row: &[Value<'_>]) -> Result<(), Error> {
+        match write_row(table, row, &mut self.bytes[self.end..]) {
+            Some(written) => {
+                self.end += written;
+                Ok(())
+            }
+            None => self.add_large_row(table, row),
+        }
+    }
+
+    /// Adds a row for which there may have been too little room.
+    #[cold]
+    fn add_large_row(&mut self, table: &Table, row: &[Value<'_>]) -> Result<(), Error> {
+        self.make_room(most_bytes(row));
+        let written = write_row(table, row, &mut self.bytes[self.end..]).ok_or_else(|| misfit(table, row))?;
+        self.end += written;
+        Ok(())
+    }
+
+    /// Makes room for so many bytes more.
+    fn make_room(&mut self, more: usize) {
+        let wanted = self.end + more;
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted, 0);
+        }
+    }
+}
+
+/// Bytes that a row has at most, in whatever columns.
+fn most_bytes(row: &[Value<'_>]) -> usize {
+    row.iter().map(|value| MOST_FIELD_BYTES + value.text_bytes().map_or(0, <[u8]>::len)).sum::<usize>() + NUMBER_BYTES
 }
 
 fn copy_sql(table: &Table) -> String {
@@ -116,70 +174,84 @@ fn copy_sql(table: &Table) -> String {
     format!("COPY {} ({}) FROM STDIN (FORMAT binary)", identifier(table.name), names.join(", "))
 }
 
-/// One row: the number of fields, then each with its length.
-fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), Error> {
-    if row.len() != table.columns.len() {
-        let text = format!(
-            "failed to append to {}: the row has {} values for {} columns",
-            table.name,
-            row.len(),
-            table.columns.len()
-        );
-        return Err(Error::new(ErrorClass::Data, "", text));
-    }
-    let whole = out.len();
-    out.extend_from_slice(&(row.len() as i16).to_be_bytes());
-    for (column, value) in table.columns.iter().zip(row) {
-        if *value == Value::Null {
-            out.extend_from_slice(&NULL);
-        } else if write_field(column, *value, out).is_none() {
-            out.truncate(whole);
-            let text = format!("failed to append to {}: {value:?} does not fit column {}", table.name, column.name);
-            return Err(Error::new(ErrorClass::Data, "", text));
-        }
-    }
-    Ok(())
+/// What is wrong with a row that does not fit.
+fn misfit(table: &Table, row: &[Value<'_>]) -> Error {
+    let (values, columns) = (row.len(), table.columns.len());
+    let mut room = vec![0; most_bytes(row)];
+    let wrong = table.columns.iter().zip(row).find(|(column, value)| {
+        let alone = Table { name: table.name, columns: slice::from_ref(column) };
+        write_row(&alone, slice::from_ref(value), &mut room).is_none()
+    });
+    let what = match wrong {
+        Some((column, value)) if values == columns => format!("{value:?} does not fit column {}", column.name),
+        _ => format!("the row has {values} values for {columns} columns"),
+    };
+    Error::new(ErrorClass::Data, "", format!("failed to append to {}: {what}", table.name))
 }
 
-/// Writes one field that is not null; `None` when the value does not fit the column.
-#[inline]
-fn write_field(column: &Column, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
+/// Writes one row, the number of fields, then each with its length; how many bytes it has. `None` when it does not fit the table or the room.
+fn write_row(table: &Table, row: &[Value<'_>], room: &mut [u8]) -> Option<usize> {
+    if row.len() != table.columns.len() {
+        return None;
+    }
+    let whole = room.len();
+    let mut room = room;
+    put(&mut room, (row.len() as i16).to_be_bytes())?;
+    for (column, value) in table.columns.iter().zip(row) {
+        write_field(column, *value, &mut room)?;
+    }
+    Some(whole - room.len())
+}
+
+/// Writes one field; `None` when the value does not fit the column or the room. In line always, as a part of the loop over the fields.
+#[inline(always)]
+fn write_field(column: &Column, value: Value<'_>, room: &mut &mut [u8]) -> Option<()> {
+    if matches!(value, Value::Null) {
+        return put(room, NULL);
+    }
     match column.kind {
-        ColumnKind::Integer { bits: 16 } => put(out, i16::try_from(value.integer()?).ok()?.to_be_bytes()),
+        // Most fields are of this kind: length and number are written as one.
         ColumnKind::Integer { bits: 32 } => {
             let number = i32::try_from(value.integer()?).ok()?.cast_unsigned();
-            // Most fields are of this kind: length and number are written as one.
-            out.extend_from_slice(&(4 << 32 | u64::from(number)).to_be_bytes());
+            put(room, (4 << 32 | u64::from(number)).to_be_bytes())
         }
-        ColumnKind::Integer { .. } => put(out, value.integer()?.to_be_bytes()),
+        ColumnKind::Integer { bits: 16 } => sized(room, i16::try_from(value.integer()?).ok()?.to_be_bytes()),
+        ColumnKind::Integer { .. } => sized(room, value.integer()?.to_be_bytes()),
         ColumnKind::Decimal { scale } => {
             let digits = Digits::of(decimal(value)?.rescale(scale)?);
-            out.put_i32(digits.length() as i32);
-            digits.write(out);
+            put(room, (digits.length() as u32).to_be_bytes())?;
+            digits.write(&mut room.split_off_mut(..digits.length())?);
+            Some(())
         }
-        ColumnKind::Text => {
-            let text = text(value)?;
-            out.extend_from_slice(&i32::try_from(text.len()).ok()?.to_be_bytes());
-            out.extend_from_slice(text.as_bytes());
-        }
-        ColumnKind::Json => {
-            // The binary form of jsonb: its version, 1, then the text. Source: PostgreSQL manual, jsonb_recv.
-            let text = text(value)?;
-            out.put_i32((text.len() + 1).try_into().ok()?);
-            out.put_u8(1);
-            out.put_slice(text.as_bytes());
-        }
-        ColumnKind::Time => put(out, timestamp(value)?.to_be_bytes()),
-        ColumnKind::Date => put(out, days(value)?.to_be_bytes()),
+        ColumnKind::Text => put_text(room, &[], value.text_bytes()?),
+        // The binary form of jsonb: its version, 1, then the text. Source: PostgreSQL manual, jsonb_recv.
+        ColumnKind::Json => put_text(room, &[1], value.text_bytes()?),
+        ColumnKind::Time => sized(room, timestamp(value)?.to_be_bytes()),
+        ColumnKind::Date => sized(room, days(value)?.to_be_bytes()),
     }
+}
+
+/// Bytes of a fixed number; `None` where there is no room.
+#[inline]
+fn put<const N: usize>(room: &mut &mut [u8], bytes: [u8; N]) -> Option<()> {
+    room.split_off_mut(..N)?.copy_from_slice(&bytes);
     Some(())
 }
 
 /// A field of fixed length.
 #[inline]
-fn put<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
-    out.extend_from_slice(&(N as i32).to_be_bytes());
-    out.extend_from_slice(&bytes);
+fn sized<const N: usize>(room: &mut &mut [u8], bytes: [u8; N]) -> Option<()> {
+    put(room, (N as i32).to_be_bytes())?;
+    put(room, bytes)
+}
+
+/// A text behind its head.
+#[inline]
+fn put_text<const N: usize>(room: &mut &mut [u8], head: &[u8; N], text: &[u8]) -> Option<()> {
+    put(room, i32::try_from(N + text.len()).ok()?.to_be_bytes())?;
+    put(room, *head)?;
+    room.split_off_mut(..text.len())?.copy_from_slice(text);
+    Some(())
 }
 
 #[cfg(test)]
@@ -311,14 +383,45 @@ mod tests {
     #[test]
     fn a_message_is_queued_where_it_was_written() {
         let mut queue = BytesMut::with_capacity(16);
-        let mut message = open_message(&mut queue);
-        message.extend_from_slice(b"rows");
-        let place = message.as_ptr();
-        queue_message(&mut queue, &mut message);
+        let mut message = RowsMessage::open(&mut queue);
+        message.add(b"rows");
+        let place = message.bytes.as_ptr();
+        message.close(&mut queue);
         assert_eq!((queue.as_ptr(), &queue[..]), (place, &b"d\0\0\0\x08rows"[..]));
         queue.clear();
-        let next = open_message(&mut queue);
-        assert_eq!(next.as_ptr(), place);
+        let next = RowsMessage::open(&mut queue);
+        assert_eq!(next.bytes.as_ptr(), place);
+    }
+
+    #[test]
+    fn a_row_that_is_larger_than_the_room_comes_whole() {
+        let table = Table { name: "t", columns: &[Column { name: "c", kind: ColumnKind::Text }] };
+        let large = "x".repeat(MESSAGE_BYTES + 2 * SPARE_BYTES);
+        let mut message = RowsMessage::open(&mut BytesMut::new());
+        message.add_row(&table, &[Value::Text("small")]).expect("it fits");
+        message.add_row(&table, &[Value::Text(&large)]).expect("it fits");
+        message.add_row(&table, &[Value::Text("next")]).expect("it fits");
+        let fields: [&[u8]; 5] = [
+            b"\0\x01\0\0\0\x05small",
+            b"\0\x01",
+            &(large.len() as u32).to_be_bytes(),
+            large.as_bytes(),
+            b"\0\x01\0\0\0\x04next",
+        ];
+        assert!(message.bytes[HEAD.len()..message.end] == fields.concat());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let check = |row: &[Value<'_>], what: &str| {
+            let mut message = RowsMessage::open(&mut BytesMut::new());
+            let error = message.add_row(&INTEGERS, row).expect_err("it does not fit").to_string();
+            assert_eq!(error, format!("failed to append to t: {what}"));
+            assert_eq!(message.end, HEAD.len());
+        };
+        check(&[Value::Text("ten")], "Text(\"ten\") does not fit column i");
+        check(&[Value::Integer(1 << 40)], "Integer(1099511627776) does not fit column i");
+        check(&[], "the row has 0 values for 1 columns");
     }
 
     #[test]

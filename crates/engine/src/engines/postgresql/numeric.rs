@@ -15,18 +15,6 @@ const SHIFTS: [u64; 4] = [1, 10, 100, 1_000];
 /// Four digits of base 10,000.
 const SIXTEEN_DIGITS: u128 = 10u128.pow(16);
 
-/// Digits of base 10,000, to the right; those on the left stay as they are when nothing is left for them.
-/// In 64 bits, because division of 128 bits is a call and this is most of what a decimal costs.
-fn split(mut rest: u64, digits: &mut [u16]) {
-    for digit in digits.iter_mut().rev() {
-        if rest == 0 {
-            break;
-        }
-        *digit = (rest % 10_000) as u16;
-        rest /= 10_000;
-    }
-}
-
 /// A decimal split into digits of base 10,000, without zeros at either end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
@@ -40,24 +28,36 @@ pub(super) struct Digits {
 
 impl Digits {
     /// Splits; the scale is at most 18.
+    #[inline]
     pub(super) fn of(decimal: Decimal) -> Self {
         let scale = usize::from(decimal.scale);
         let fraction_digits = scale.div_ceil(4);
         let shift = SHIFTS[fraction_digits * 4 - scale];
         let mut digits = [0; MOST_DIGITS];
+        let mut start = MOST_DIGITS;
+        // From the right, and down to place `to` also where nothing is left.
+        let mut split = |mut rest: u64, to: usize| {
+            while rest > 0 || start > to {
+                start -= 1;
+                digits[start] = (rest % 10_000) as u16;
+                rest /= 10_000;
+            }
+        };
         let units = decimal.units.unsigned_abs();
+        // In 64 bits where they do, because division of 128 bits is a call.
         match units.checked_mul(shift) {
-            Some(units) => split(units, &mut digits),
+            Some(units) => split(units, MOST_DIGITS),
             None => {
                 let wide = u128::from(units) * u128::from(shift);
                 let (high, low) = (wide / SIXTEEN_DIGITS, wide % SIXTEEN_DIGITS);
-                let (above, below) = digits.split_at_mut(MOST_DIGITS - 4);
-                split(u64::try_from(high).expect("an i64 times a thousand has 22 digits"), above);
-                split(u64::try_from(low).expect("16 digits fit"), below);
+                split(u64::try_from(low).expect("16 digits fit"), MOST_DIGITS - 4);
+                split(u64::try_from(high).expect("an i64 times a thousand has 22 digits"), MOST_DIGITS);
             }
         }
-        let start = digits.iter().position(|&digit| digit != 0).unwrap_or(MOST_DIGITS);
-        let end = digits.iter().rposition(|&digit| digit != 0).map_or(start, |last| last + 1);
+        let mut end = MOST_DIGITS;
+        while end > start && digits[end - 1] == 0 {
+            end -= 1;
+        }
         let weight = MOST_DIGITS as i16 - 1 - fraction_digits as i16 - start as i16;
         let weight = if start == end { 0 } else { weight };
         Self { digits, start, end, weight, negative: decimal.units < 0, scale: decimal.scale }
@@ -69,11 +69,11 @@ impl Digits {
     }
 
     /// Writes the binary form.
+    #[inline]
     pub(super) fn write(&self, out: &mut impl BufMut) {
-        out.put_u16((self.end - self.start) as u16);
-        out.put_i16(self.weight);
-        out.put_u16(if self.negative { NEGATIVE } else { 0 });
-        out.put_u16(u16::from(self.scale));
+        let sign = if self.negative { NEGATIVE } else { 0 };
+        let head = [(self.end - self.start) as u16, self.weight.cast_unsigned(), sign, self.scale.into()];
+        out.put_u64(head.into_iter().fold(0, |head, word| head << 16 | u64::from(word)));
         for &digit in &self.digits[self.start..self.end] {
             out.put_u16(digit);
         }

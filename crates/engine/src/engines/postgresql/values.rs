@@ -65,7 +65,7 @@ impl Writer {
         match self {
             Self::Bool => sized(out, &[u8::try_from(value.integer()?).ok().filter(|bit| *bit <= 1)?]),
             Self::Int2 => sized(out, &i16::try_from(value.integer()?).ok()?.to_be_bytes()),
-            Self::Int4 => sized(out, &i32::try_from(value.integer()?).ok()?.to_be_bytes()),
+            Self::Int4 => out.put_u64(sized_int4(i32::try_from(value.integer()?).ok()?)),
             Self::Int8 => sized(out, &value.integer()?.to_be_bytes()),
             Self::Numeric => {
                 let digits = Digits::of(decimal(value)?);
@@ -73,9 +73,9 @@ impl Writer {
                 digits.write(out);
             }
             Self::Text => {
-                let text = text(value)?;
+                let text = value.text_bytes()?;
                 out.put_i32(text.len().try_into().ok()?);
-                out.put_slice(text.as_bytes());
+                out.put_slice(text);
             }
             Self::Timestamp => sized(out, &timestamp(value)?.to_be_bytes()),
             Self::Integers => integers(value, out)?,
@@ -89,6 +89,12 @@ impl Writer {
 fn sized<const N: usize>(out: &mut BytesMut, bytes: &[u8; N]) {
     out.put_u32(N as u32);
     out.put_slice(bytes);
+}
+
+/// A number of 32 bits behind its length, as one: to add to the queue is a call each time, and most parameters are of this kind.
+#[inline]
+fn sized_int4(number: i32) -> u64 {
+    4 << 32 | u64::from(number.cast_unsigned())
 }
 
 /// Writes an array of one dimension. Source: `array_recv`, PostgreSQL src/backend/utils/adt/arrayfuncs.c: dimensions, a flag for
@@ -105,8 +111,7 @@ fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
         out.put_i32(1);
     }
     for element in list {
-        out.put_i32(4);
-        out.put_i32(*element);
+        out.put_u64(sized_int4(*element));
     }
     Some(())
 }
@@ -116,14 +121,6 @@ pub(super) fn decimal(value: Value<'_>) -> Option<Decimal> {
     match value {
         Value::Integer(units) => Some(Decimal { units, scale: 0 }),
         Value::Decimal(decimal) if decimal.scale <= 18 => Some(decimal),
-        _ => None,
-    }
-}
-
-/// The text.
-pub(super) fn text(value: Value<'_>) -> Option<&str> {
-    match value {
-        Value::Text(text) => Some(text),
         _ => None,
     }
 }

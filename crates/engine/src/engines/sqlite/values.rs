@@ -3,7 +3,7 @@
 use super::failure::failed;
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, OwnedValue, Value};
 use rusqlite::Statement;
-use rusqlite::types::{Null, ValueRef};
+use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 
 /// Binds one value; a decimal goes as its units.
 pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: Value<'_>) -> Result<(), Error> {
@@ -12,6 +12,7 @@ pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: Value<
         Value::Integer(value) | Value::Time(value) => statement.raw_bind_parameter(position, value),
         Value::Decimal(value) => statement.raw_bind_parameter(position, value.units),
         Value::Text(value) => statement.raw_bind_parameter(position, value),
+        Value::Ascii(value) => statement.raw_bind_parameter(position, ToSqlOutput::Borrowed(ValueRef::Text(value.0))),
         Value::Integers(_) => return Err(Error::new(ErrorClass::Data, "", "SQLite parameters cannot be lists")),
     }
     .map_err(failed)

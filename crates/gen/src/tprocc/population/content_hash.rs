@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::catalogue::Table;
-use super::rows::Row;
+use super::rows::{Row, ValueVisitor};
 use super::value::{Hundredths, TenThousandths, Timestamp, Value};
 use crate::seed::mix;
 
@@ -32,7 +32,7 @@ impl ContentHash {
     #[inline]
     pub fn add_row<R: Row>(&mut self, row: &R) {
         let mut hash = RowHash::new(R::TABLE);
-        row.for_each_value(|value| hash.value(value));
+        row.visit_values(&mut hash);
         self.add(hash);
     }
 
@@ -68,6 +68,13 @@ pub struct RowHash {
     lanes: [u64; 2],
 }
 
+impl ValueVisitor<'_> for RowHash {
+    #[inline(always)]
+    fn visit(&mut self, value: Value<'_>) {
+        self.value(value);
+    }
+}
+
 /// Odd multipliers: from SplitMix64's finaliser, see [`mix`].
 const MULTIPLIERS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
@@ -80,8 +87,8 @@ impl RowHash {
         Self { lanes: [mix(label), mix(!label)] }
     }
 
-    /// Adds the next column's value.
-    #[inline]
+    /// Adds the next column's value. In line always: where the column is known, so is the kind.
+    #[inline(always)]
     pub fn value(&mut self, value: Value<'_>) {
         match value {
             Value::Null => self.null(),
@@ -136,9 +143,11 @@ impl RowHash {
             self.word(u64::from_le_bytes(*word));
         }
         if !tail.is_empty() {
-            let mut word = [0; 8];
-            word[..tail.len()].copy_from_slice(tail);
-            self.word(u64::from_le_bytes(word));
+            self.word(match text.last_chunk::<8>() {
+                // The last eight bytes, without those that the word before had.
+                Some(last) => u64::from_le_bytes(*last) >> (8 * (8 - tail.len())),
+                None => tail.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            });
         }
     }
 
@@ -229,6 +238,22 @@ mod tests {
         check_differ(&with_texts("ABCDEFGH", ""), &with_texts("", "ABCDEFGH"));
         check_differ(&with_texts("A", ""), &with_texts("A\0", ""));
         check_differ(&with_texts("a", ""), &with_texts("A", ""));
+    }
+
+    #[test]
+    fn a_text_of_any_length_is_words_padded_with_zeros() {
+        let text = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        for length in 0..=text.len() {
+            let (mut found, mut expected) = (RowHash::new(Table::Item), RowHash::new(Table::Item));
+            found.text(&text[..length]);
+            expected.word((length as u64) << 8 | 5);
+            for part in text[..length].chunks(8) {
+                let mut padded = [0; 8];
+                padded[..part.len()].copy_from_slice(part);
+                expected.word(u64::from_le_bytes(padded));
+            }
+            assert_eq!(found.finish(), expected.finish(), "{length}");
+        }
     }
 
     #[test]

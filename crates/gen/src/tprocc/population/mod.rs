@@ -19,7 +19,7 @@ pub use content_hash::{ContentHash, RowHash};
 pub use customers::{Customers, Histories};
 pub use items::Items;
 pub use orders::{NewOrders, OrderLines, Orders};
-pub use rows::{Customer, District, History, Item, NewOrder, Order, OrderLine, Row, Stock, Warehouse};
+pub use rows::{Customer, District, History, Item, NewOrder, Order, OrderLine, Row, Stock, ValueVisitor, Warehouse};
 pub use source::{GENERATOR_VERSION, Population, RowStream, StreamVisitor};
 pub use stock::StockRows;
 pub use value::{Hundredths, Kind, TenThousandths, Timestamp, Value};

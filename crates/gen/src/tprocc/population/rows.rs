@@ -6,6 +6,13 @@ use super::catalogue::{Column, Table};
 use super::value::{Field, Hundredths, TenThousandths, Timestamp, Value};
 use crate::Text;
 
+/// Something that takes the values of a row one after another. A closure would do, but nobody can say of one that it is compiled in line, where
+/// the kind of each column's value is known.
+pub trait ValueVisitor<'a> {
+    /// Takes the next column's value.
+    fn visit(&mut self, value: Value<'a>);
+}
+
 /// A row of a table, seen as values.
 pub trait Row: Default {
     /// The table.
@@ -14,8 +21,24 @@ pub trait Row: Default {
     /// The columns, in the order of [`for_each_value`](Self::for_each_value).
     const COLUMNS: &'static [Column];
 
+    /// Hands the value of each column to `visitor`, in the table's order.
+    fn visit_values<'a>(&'a self, visitor: &mut impl ValueVisitor<'a>);
+
     /// Calls `visit` once per column, in the table's order.
-    fn for_each_value<'a>(&'a self, visit: impl FnMut(Value<'a>));
+    #[inline]
+    fn for_each_value<'a>(&'a self, visit: impl FnMut(Value<'a>)) {
+        self.visit_values(&mut Each(visit));
+    }
+}
+
+/// A closure as a visitor.
+struct Each<F>(F);
+
+impl<'a, F: FnMut(Value<'a>)> ValueVisitor<'a> for Each<F> {
+    #[inline]
+    fn visit(&mut self, value: Value<'a>) {
+        (self.0)(value);
+    }
 }
 
 macro_rules! row {
@@ -35,8 +58,8 @@ macro_rules! row {
             },)*];
 
             #[inline]
-            fn for_each_value<'a>(&'a self, mut visit: impl FnMut(Value<'a>)) {
-                $(visit(self.$column.value());)*
+            fn visit_values<'a>(&'a self, visitor: &mut impl ValueVisitor<'a>) {
+                $(visitor.visit(self.$column.value());)*
             }
         }
     };

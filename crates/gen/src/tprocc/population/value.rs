@@ -64,6 +64,7 @@ pub(super) trait Field {
 
 impl Field for i32 {
     const KIND: Kind = Kind::Integer;
+    #[inline]
     fn value(&self) -> Value<'_> {
         Value::Integer(i64::from(*self))
     }
@@ -71,6 +72,7 @@ impl Field for i32 {
 
 impl Field for Hundredths {
     const KIND: Kind = Kind::Hundredths;
+    #[inline]
     fn value(&self) -> Value<'_> {
         Value::Hundredths(*self)
     }
@@ -78,6 +80,7 @@ impl Field for Hundredths {
 
 impl Field for TenThousandths {
     const KIND: Kind = Kind::TenThousandths;
+    #[inline]
     fn value(&self) -> Value<'_> {
         Value::TenThousandths(*self)
     }
@@ -85,6 +88,7 @@ impl Field for TenThousandths {
 
 impl Field for Timestamp {
     const KIND: Kind = Kind::Timestamp;
+    #[inline]
     fn value(&self) -> Value<'_> {
         Value::Timestamp(*self)
     }
@@ -92,6 +96,7 @@ impl Field for Timestamp {
 
 impl<const N: usize> Field for Text<N> {
     const KIND: Kind = Kind::Text { limit: N };
+    #[inline]
     fn value(&self) -> Value<'_> {
         Value::Text(self.as_bytes())
     }
@@ -100,6 +105,7 @@ impl<const N: usize> Field for Text<N> {
 impl<T: Field> Field for Option<T> {
     const KIND: Kind = T::KIND;
     const NULLABLE: bool = true;
+    #[inline]
     fn value(&self) -> Value<'_> {
         self.as_ref().map_or(Value::Null, T::value)
     }

@@ -39,7 +39,7 @@ pub(super) fn type_of(value: Value<'_>) -> Option<u8> {
         Value::Null => None,
         Value::Integer(_) => Some(kind::LONG_LONG),
         Value::Decimal(_) => Some(kind::NEW_DECIMAL),
-        Value::Text(_) | Value::Integers(_) => Some(kind::VAR_STRING),
+        Value::Text(_) | Value::Ascii(_) | Value::Integers(_) => Some(kind::VAR_STRING),
         Value::Time(_) => Some(kind::DATETIME),
     }
 }
@@ -53,6 +53,7 @@ pub(super) fn write(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
         Value::Decimal(decimal) if decimal.scale <= 18 => put_bytes(out, DecimalText::of(decimal).as_bytes()),
         Value::Decimal(_) => return None,
         Value::Text(text) => put_bytes(out, text.as_bytes()),
+        Value::Ascii(text) => put_bytes(out, text.0),
         Value::Time(time) => out.put_slice(Fields::of(time)?.as_bytes()),
         Value::Integers(list) => put_list(list, out),
     }
@@ -182,7 +183,7 @@ pub(in crate::engines::mysql_family) fn write_text_field(
         }
         (ColumnKind::Decimal { scale }, Value::Decimal(decimal)) => digits(decimal.rescale(scale)?.units, scale, out),
         (ColumnKind::Decimal { .. }, Value::Integer(number)) => digits(number, 0, out),
-        (ColumnKind::Text | ColumnKind::Json, Value::Text(text)) => put_escaped(text.as_bytes(), out),
+        (ColumnKind::Text | ColumnKind::Json, value) => put_escaped(value.text_bytes()?, out),
         (ColumnKind::Time, Value::Time(time) | Value::Integer(time)) => calendar::write_text(time, out)?,
         (ColumnKind::Date, Value::Time(time) | Value::Integer(time)) => {
             let start = out.len();

@@ -10,13 +10,15 @@ use tokio_postgres::types::Type;
 
 /// Binary form, for all parameters and columns.
 const BINARY: u16 = 1;
-/// `Execute` of the portal without a name, all rows.
-const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
+/// Bytes at the end of `Bind`, by which all columns come in binary form.
+const RESULT_FORMAT_BYTES: usize = 4;
+/// The end of `Bind`, then `Execute` of the portal without a name, all rows.
+const END: &[u8] = b"\0\x01\0\x01E\0\0\0\x09\0\0\0\0\0";
 
 /// A statement that the server knows.
 #[derive(Debug)]
 pub(in crate::engines::postgresql) struct PreparedStatement {
-    /// Part of `Bind` between its length and the first parameter.
+    /// `Bind` up to the first parameter, without its length: what is added to the queue at once costs one call.
     head: Vec<u8>,
     writers: Vec<Writer>,
     /// How each column is read.
@@ -32,11 +34,9 @@ impl PreparedStatement {
         out: &mut BytesMut,
     ) -> Result<(), Error> {
         let start = out.len();
-        out.put_u8(b'B');
-        out.put_u32(0);
         out.put_slice(&self.head);
         for (writer, value) in self.writers.iter().zip(values) {
-            if value == Value::Null {
+            if matches!(value, Value::Null) {
                 out.put_i32(-1);
             } else if writer.write(value, out).is_none() {
                 out.truncate(start);
@@ -44,15 +44,14 @@ impl PreparedStatement {
                 return Err(Error::new(ErrorClass::Data, "", text));
             }
         }
-        out.put_u16(1);
-        out.put_u16(BINARY);
-        let length = u32::try_from(out.len() - start - 1).ok().filter(|length| i32::try_from(*length).is_ok());
+        let length = out.len() - start - 1 + RESULT_FORMAT_BYTES;
+        let length = u32::try_from(length).ok().filter(|length| i32::try_from(*length).is_ok());
         let Some(length) = length else {
             out.truncate(start);
             return Err(Error::new(ErrorClass::Data, "", "the parameters exceed 2 GiB"));
         };
         out[start + 1..start + 5].copy_from_slice(&length.to_be_bytes());
-        out.put_slice(EXECUTE);
+        out.put_slice(END);
         Ok(())
     }
 
@@ -69,7 +68,8 @@ impl PreparedStatement {
     ) -> Result<Self, Error> {
         let writers = parameters.iter().map(Writer::of).collect::<Result<Vec<_>, _>>()?;
         let count = u16::try_from(writers.len()).expect("the server counts them with 16 bits");
-        let mut head = vec![0];
+        // Tag, place of the length, a portal without a name.
+        let mut head = b"B\0\0\0\0\0".to_vec();
         head.extend_from_slice(name.as_bytes());
         head.push(0);
         for number in [1, BINARY, count] {

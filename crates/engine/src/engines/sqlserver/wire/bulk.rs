@@ -148,7 +148,7 @@ fn put(kind: &ColumnType, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
                 sized(kind, &day_bytes(time).filter(|_| time.rem_euclid(DAY_US) == 0)?, out)
             }
             (Content::Moment, Value::Time(time)) => put_moment(kind, time, out)?,
-            (Content::Bytes | Content::Wide, Value::Text(text)) => put_text(kind, text, out)?,
+            (Content::Bytes | Content::Wide, value) => put_text(kind, value.text()?, out)?,
             _ => return None,
         },
     }

@@ -37,7 +37,8 @@ impl ParameterKind {
             Value::Integer(_) => Self::BigInteger,
             Value::Decimal(decimal) => Self::Decimal(decimal.scale),
             Value::Text(text) if 2 * text.len() <= MOST_BYTES => Self::Text,
-            Value::Text(_) => Self::LongText,
+            Value::Ascii(text) if 2 * text.0.len() <= MOST_BYTES => Self::Text,
+            Value::Text(_) | Value::Ascii(_) => Self::LongText,
             Value::Time(_) => Self::Time,
             Value::Integers(_) => Self::List,
         };
@@ -154,8 +155,7 @@ fn put_text(out: &mut Vec<u8>, value: Value<'_>, kind: ParameterKind, collation:
             out.extend_from_slice(&[0xFF; 2]);
             return Ok(());
         }
-        Value::Text(text) => text,
-        _ => return Err(misfit(value, kind)),
+        value => value.text().ok_or_else(|| misfit(value, kind))?,
     };
     // Where the length goes when it is known.
     let place = out.len();

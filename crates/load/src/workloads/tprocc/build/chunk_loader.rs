@@ -2,10 +2,10 @@
 
 use super::tables::{MOST_COLUMNS, key, shape};
 use crate::workloads::blocking_session::BlockingSession;
-use proofload_engine::{Decimal, RowSource, Session as _, Value};
+use proofload_engine::{AsciiText, Decimal, RowSource, Session as _, Value};
 use proofload_gen::tprocc::population::{
     self, Chunk, ContentHash, Hundredths, Population, Row, RowHash, RowStream, StreamVisitor, Table, TenThousandths,
-    Timestamp,
+    Timestamp, ValueVisitor,
 };
 use proofload_model::error::Error;
 
@@ -60,39 +60,26 @@ impl StreamVisitor for ChunkLoader<'_> {
 struct TableRows<'m, S> {
     rows: S,
     content: ContentHash,
-    /// Texts of the row, one after the other.
-    texts: Vec<u8>,
     more: &'m mut dyn FnMut(u64),
 }
 
 impl<'m, S: RowStream> TableRows<'m, S> {
     fn new(rows: S, more: &'m mut dyn FnMut(u64)) -> Self {
-        Self { rows, content: ContentHash::default(), texts: Vec::new(), more }
+        Self { rows, content: ContentHash::default(), more }
     }
 
-    /// The next row in an array of so many values, at least the table's columns. Its texts are checked as one.
+    /// The next row in an array of so many values, at least the table's columns. It is walked through once.
     #[inline]
     fn next_in<const PLACES: usize>(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        let Self { rows, content, texts, more } = self;
+        let Self { rows, content, more } = self;
         let Some(row) = rows.next_row() else { return false };
-        let mut hash = RowHash::new(S::Row::TABLE);
-        texts.clear();
-        row.for_each_value(|value| {
-            hash.value(value);
-            if let population::Value::Text(text) = value {
-                texts.extend_from_slice(text);
-            }
-        });
+        let mut taken = HashedValues { hash: RowHash::new(S::Row::TABLE), values: [Value::Null; PLACES], count: 0 };
+        row.visit_values(&mut taken);
+        let HashedValues { hash, values, count } = taken;
         content.add(hash);
         if content.rows.is_multiple_of(ROWS_TOLD) {
             (**more)(ROWS_TOLD);
         }
-        let mut texts = str::from_utf8(texts).expect("texts are drawn from ASCII");
-        let (mut values, mut count) = ([Value::Null; PLACES], 0);
-        row.for_each_value(|value| {
-            values[count] = engine_value(value, &mut texts);
-            count += 1;
-        });
         sink(&values[..count]);
         true
     }
@@ -104,30 +91,46 @@ impl<S: RowStream> RowSource for TableRows<'_, S> {
     }
 
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        // Every place is emptied for every row: the many rows of order lines shall not pay for the columns of customers.
-        match S::Row::COLUMNS.len() {
-            0..=3 => self.next_in::<3>(sink),
-            4..=10 => self.next_in::<10>(sink),
-            11..=17 => self.next_in::<17>(sink),
-            _ => self.next_in::<MOST_COLUMNS>(sink),
+        // Every place is emptied for every row: the many rows of order lines shall not pay for the columns of customers. The width is a constant of
+        // the table, so that only one of these is compiled for it.
+        if const { S::Row::COLUMNS.len() <= 3 } {
+            self.next_in::<3>(sink)
+        } else if const { S::Row::COLUMNS.len() <= 10 } {
+            self.next_in::<10>(sink)
+        } else if const { S::Row::COLUMNS.len() <= 17 } {
+            self.next_in::<17>(sink)
+        } else {
+            self.next_in::<MOST_COLUMNS>(sink)
         }
     }
 }
 
-/// A drawn value as engines take it; a text is the next of `texts`, which starts with it.
+/// The values of a row for the engine, hashed as they are taken.
+struct HashedValues<'r, const PLACES: usize> {
+    hash: RowHash,
+    values: [Value<'r>; PLACES],
+    count: usize,
+}
+
+impl<'r, const PLACES: usize> ValueVisitor<'r> for HashedValues<'r, PLACES> {
+    #[inline(always)]
+    fn visit(&mut self, value: population::Value<'r>) {
+        self.hash.value(value);
+        self.values[self.count] = engine_value(value);
+        self.count += 1;
+    }
+}
+
+/// A drawn value as engines take it. Texts are drawn from ASCII.
 #[inline]
-fn engine_value<'t>(value: population::Value<'_>, texts: &mut &'t str) -> Value<'t> {
+fn engine_value(value: population::Value<'_>) -> Value<'_> {
     match value {
         population::Value::Null => Value::Null,
         population::Value::Integer(number) => Value::Integer(number),
         population::Value::Hundredths(Hundredths(units)) => Value::Decimal(Decimal { units, scale: 2 }),
         population::Value::TenThousandths(TenThousandths(units)) => Value::Decimal(Decimal { units, scale: 4 }),
         population::Value::Timestamp(Timestamp(time)) => Value::Time(time),
-        population::Value::Text(text) => {
-            let (text, rest) = texts.split_at(text.len());
-            *texts = rest;
-            Value::Text(text)
-        }
+        population::Value::Text(text) => Value::Ascii(AsciiText(text)),
     }
 }
 
@@ -196,8 +199,11 @@ mod tests {
             Value::Decimal(Decimal { units, scale: 2 }) => population::Value::Hundredths(Hundredths(units)),
             Value::Decimal(Decimal { units, .. }) => population::Value::TenThousandths(TenThousandths(units)),
             Value::Time(time) => population::Value::Timestamp(Timestamp(time)),
-            Value::Text(text) => population::Value::Text(text.as_bytes()),
-            Value::Integers(_) => panic!("no column holds a list"),
+            Value::Ascii(AsciiText(text)) => {
+                assert!(text.is_ascii(), "{value:?}");
+                population::Value::Text(text)
+            }
+            Value::Text(_) | Value::Integers(_) => panic!("no column holds such a value"),
         }
     }
 

@@ -52,7 +52,9 @@ impl fmt::Display for Bytes {
 
 /// Writes a size for people: the largest binary unit that it fills, one decimal at most, `256 GiB`, `77.3 MiB`, `512 B`.
 pub fn size_words(size: Bytes) -> String {
-    match SIZE_SUFFIXES[..4].iter().find(|(_, factor)| size.0 >= *factor) {
+    // What would be rounded to 1,024 of a unit is 1 of the next.
+    let fills = |factor: u64| size.0 >= factor || factor > 1024 && size.0 as f64 / (factor / 1024) as f64 >= 1023.95;
+    match SIZE_SUFFIXES[..4].iter().find(|(_, factor)| fills(*factor)) {
         Some((suffix, factor)) => {
             let number = format!("{:.1}", size.0 as f64 / *factor as f64);
             format!("{} {suffix}", number.strip_suffix(".0").unwrap_or(&number))
@@ -220,6 +222,8 @@ mod tests {
             ("512B", "512 B"),
             ("0B", "0 B"),
             ("3TiB", "3 TiB"),
+            ("1048575B", "1 MiB"),
+            ("1023B", "1023 B"),
         ] {
             assert_eq!(size_words(Bytes::parse(text).unwrap()), words, "{text}");
         }

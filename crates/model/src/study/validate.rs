@@ -212,7 +212,9 @@ const MOST_SUGGESTED: usize = 20;
 /// The fault of an unknown key, behind `earlier` others.
 pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue, earlier: usize) -> Fault {
     let is_below = |spec: &&SettingSpec| spec.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-    if let Some(first) = catalogue.settings().find(is_below) {
+    let kind = format!("{path}.kind");
+    let below = || catalogue.settings().filter(is_below);
+    if let Some(first) = below().find(|spec| spec.path == kind).or_else(|| below().next()) {
         let reason = "is a table of settings and takes no value".to_owned();
         return Fault { line, key: path.to_owned(), reason, suggestion: Some(first.path.replace('*', "name")) };
     }

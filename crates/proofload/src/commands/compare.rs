@@ -123,7 +123,7 @@ fn format_of_ending(ending: &str) -> Option<PairFormat> {
 /// Refuses a file whose ending stands for no format, where none is named, before anything is measured or read.
 pub(super) fn expect_known_ending(pair: &PairArguments) -> Result<(), Failure> {
     let is_named = pair.json || pair.format.is_some();
-    let ending = target::ending(pair.output.as_deref()).filter(|_| !is_named);
+    let ending = target::ending(pair.output.as_deref()).filter(|ending| !is_named && !ending.is_empty());
     match ending.filter(|ending| format_of_ending(ending).is_none()) {
         None => Ok(()),
         Some(ending) => Err(failed(format!(

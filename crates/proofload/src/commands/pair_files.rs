@@ -5,6 +5,7 @@ use super::compare::Failure;
 use super::duet::expect_judged_windows;
 use super::study_file::read_with;
 use super::target;
+use super::turns::record_of;
 use crate::cli::PairArguments;
 use crate::exit::Exit;
 use proofload_record::is_record;
@@ -40,7 +41,8 @@ pub(super) fn expect_answerable(pair: &PairArguments, question: &PairQuestion<'_
     }
     let Some(studies) = baseline.as_ref().zip(candidate.as_ref()) else { return Ok(()) };
     // A duet refuses such windows whatever is judged.
-    if question.is_judged && !pair.duet && are_throughput(question.metrics, &studies.0.settings) {
+    let is_measured = record_of(&pair.baseline).exists() && record_of(&pair.candidate).exists();
+    if question.is_judged && !pair.duet && !is_measured && are_throughput(question.metrics, &studies.0.settings) {
         expect_judged_windows(studies.0).and_then(|()| expect_judged_windows(studies.1))?;
     }
     expect_levels(question.levels, studies.into()).map_err(|error| (Exit::Failure, error.to_string()))

@@ -51,7 +51,7 @@ impl StudyCommand {
     const fn typed(self) -> &'static str {
         match self {
             Self::Run { .. } => "proofload run …",
-            Self::Pair => "proofload compare|gate --run …",
+            Self::Pair => "proofload compare --run …",
         }
     }
 
@@ -401,7 +401,7 @@ mod tests {
             assert!(of_pair.contains("--set limits.when_refused=without"), "{of_pair}");
             assert!(!of_pair.contains("--without-limits") && !of_pair.contains("proofload run"), "{of_pair}");
         }
-        assert_eq!(StudyCommand::Pair.typed_with("sudo "), "sudo proofload compare|gate --run …");
+        assert_eq!(StudyCommand::Pair.typed_with("sudo "), "sudo proofload compare --run …");
         assert_eq!(run.typed_with("docker run …"), "docker run …");
         let [of_run, of_pair] =
             [run, StudyCommand::Pair].map(|by| left_out_words(&study, &refused(ErrorKind::Other), by));

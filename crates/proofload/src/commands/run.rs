@@ -2,7 +2,7 @@
 
 use super::ending::{Ending, EndingStyle, has_finished_run};
 use super::live_page::LivePage;
-use super::next_steps::without_partner;
+use super::next_steps::{way_on, without_partner};
 use super::refused_limits::{StudyCommand, study_of};
 use super::server_named::{names_for_yes, servers_named};
 use super::status::has_every_run;
@@ -325,7 +325,7 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
         Outcome::Interrupted => {
             let early = record.attempts.is_empty();
             let exit = if early { Exit::InterruptedEarly } else { Exit::Interrupted };
-            let again = format!("interrupted; continue with: proofload resume {}", path.display());
+            let again = format!("interrupted; {}", way_on(&record, path));
             let text = if early { "interrupted".to_owned() } else { again };
             Ending::stopped(Some(&record), path, exit, text, Vec::new())
         }

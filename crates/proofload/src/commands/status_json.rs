@@ -40,7 +40,7 @@ fn run_json(record: &Record, run: &Run, row: &RunRow, work: &str) -> Json {
     });
     let more = match &row.standing {
         Standing::Waiting => json!({}),
-        Standing::Unfinished => json!({ "note": "its conductor ended; `proofload resume` runs it again" }),
+        Standing::Unfinished => json!({ "note": "its conductor ended; it will be run again" }),
         Standing::Running(running) => running_json(running, row, work),
         Standing::Ended(ended) => {
             let note = match ended {

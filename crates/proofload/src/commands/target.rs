@@ -22,7 +22,16 @@ pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
 /// Fails where a file is there already that may not be replaced, or where none can be made, before anything is worked out for it.
 pub(super) fn expect_free(path: &Path, overwrite: bool) -> Result<(), String> {
     expect_unused(path, overwrite)?;
-    if path.exists() || path.as_os_str() == "-" { Ok(()) } else { expect_folder(path) }
+    if path.as_os_str() == "-" {
+        return Ok(());
+    }
+    if !path.exists() {
+        return expect_folder(path);
+    }
+    access(path, Access::WRITE_OK).map_err(|error| {
+        let error = std::io::Error::from(error);
+        format!("failed to write {}: {error}; let this user write it, or choose another file with -o", path.display())
+    })
 }
 
 /// Fails where a file is there already that may not be replaced; its folder may be made later.

@@ -138,7 +138,7 @@ fn with_newest(given: RecordFiles) -> Result<RecordFiles, Failure> {
 }
 
 /// The record of a study: the name of its file, in this folder.
-fn record_of(study: &Path) -> PathBuf {
+pub(super) fn record_of(study: &Path) -> PathBuf {
     PathBuf::from(study.with_extension("proof").file_name().unwrap_or_default())
 }
 

@@ -37,7 +37,7 @@ pub(super) fn attempts<'a>(
         let Some(why) = why else { return ended };
         context.agents.expect_no_interrupt()?;
         left -= 1;
-        let text = format!("run {} is repeated because of outside events: {why}", prepared.run.index + 1);
+        let text = format!("run {} is repeated because of outside events: {why}", prepared.run.index);
         context.heard.journal.log(LogLevel::Info, "conductor", &text)?;
         quiet_check::wait(context, prepared, WAIT)?;
     }

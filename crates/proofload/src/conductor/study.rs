@@ -316,13 +316,16 @@ fn one_run(
             Ok(())
         }
         Err(error) => {
-            let (error, ended) = if error.is_interrupted() {
-                (error, RunEnd::Interrupted)
+            let error = if error.is_interrupted() {
+                error
             } else {
-                let error = without_ledger(context, prepared, error);
-                failed_run(run.index, with_kills(context, prepared, error))
+                with_kills(context, prepared, without_ledger(context, prepared, error))
             };
+            // The record and its attempt have the run's number already.
             context.heard.journal.fail(&error)?;
+            let shown = context.heard.shown_before.saturating_add(run.index);
+            let (error, ended) =
+                if error.is_interrupted() { (error, RunEnd::Interrupted) } else { failed_run(shown, error) };
             context.heard.show_end(run.index, &ended);
             context.heard.failed_under_load = context.heard.state.origin.is_some();
             clean_up(context, &assignment.study, commands);

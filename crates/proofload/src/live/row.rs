@@ -62,7 +62,7 @@ impl RunRow {
             Standing::Waiting => head('·', Emphasis::Faint),
             Standing::Unfinished => {
                 let line = head('·', Emphasis::Plain).with(column("unfinished", WORD), Emphasis::Plain);
-                line.with("its conductor ended; proofload resume runs it again", Emphasis::Plain)
+                line.with("its conductor ended; it will be run again", Emphasis::Plain)
             }
             Standing::Ended(RunEnd::Failed(trouble)) => {
                 head('✗', Emphasis::Bad).with(column("failed", WORD), Emphasis::Bad).with(trouble, Emphasis::Plain)

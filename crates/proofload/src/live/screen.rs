@@ -271,7 +271,7 @@ mod tests {
               ▶ 512 MiB  warming up   settled in 0:25 to 4:25  443/s  p99 41 ms  3 failed
               ▶ 512 MiB  warming up   settled in 3:45 at the latest  443/s  p99 41 ms
               ✗ 512 MiB  failed       run 1: the server did not start log
-              · 512 MiB  unfinished   its conductor ended; proofload resume runs it again
+              · 512 MiB  unfinished   its conductor ended; it will be run again
               transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
@@ -283,7 +283,7 @@ mod tests {
               ▶ 512 MiB  warming up   settled in 0:25 at the earliest, 4:25 at the latest  443/s  ▇█▇█▇▇  p99 41 ms  3 failed  steal 3 %  others 2 %
               ▶ 512 MiB  warming up   settled in 3:45 at the latest  443/s  █▇▇█▇▇█▇█▇▇█▇▇█▇▇█▇█▇▇█▇▇█▇█▇▇  p99 41 ms  steal 3 %  others 2 %
               ✗ 512 MiB  failed       run 1: the server did not start log
-              · 512 MiB  unfinished   its conductor ended; proofload resume runs it again
+              · 512 MiB  unfinished   its conductor ended; it will be run again
               transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );

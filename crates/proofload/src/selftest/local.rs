@@ -9,6 +9,8 @@ use proofload_model::time::Clock;
 use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{Attach, Create, HostService as _, Start};
 use proofload_testbed::HostRole;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,11 +18,12 @@ use std::sync::Arc;
 /// What names of folders begin with, before the number of the process and the time.
 const PREFIX: &str = "proofload-selftest-";
 
-/// Removes the folders of our own whose self-test is gone, such as one that was killed, unless a process still works in them.
+/// Removes the folders of our own whose self-test is gone, such as one that was killed, unless a process still works in them or holds them,
+/// in whatever container.
 fn remove_left_over(temporary: &Path) {
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
         let is_left = entry.file_name().to_str().and_then(owner).is_some_and(is_gone);
-        if is_left && is_own_folder(&entry.path()) && !is_worked_in(&entry.path()) {
+        if is_left && is_own_folder(&entry.path()) && !is_worked_in(&entry.path()) && !is_held(&entry.path()) {
             let _gone = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -52,8 +55,14 @@ fn is_worked_in(folder: &Path) -> bool {
     processes.any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)))
 }
 
-/// A temporary folder that users of servers can reach.
-pub(super) struct Folder(PathBuf);
+/// Whether a self-test that is not seen from here holds a folder; where it cannot be told, one does.
+fn is_held(folder: &Path) -> bool {
+    let locked = |file: File| flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
+    File::open(folder).map_or(true, locked)
+}
+
+/// A temporary folder that users of servers can reach, held by a lock of the file system until the process ends.
+pub(super) struct Folder(PathBuf, #[expect(dead_code, reason = "its lock is held")] File);
 
 impl Folder {
     /// A new folder; those of killed self-tests are removed.
@@ -63,8 +72,12 @@ impl Folder {
         let moment = SystemClock.wall().0;
         let path = temporary.join(format!("{PREFIX}{}-{moment}", std::process::id()));
         let made = std::fs::DirBuilder::new().mode(0o755).create(&path);
-        made.map_err(|error| Error::new(format!("make the folder {}: {error}", path.display())))?;
-        Ok(Self(path))
+        made.map_err(|error| Error::new(format!("failed to make the folder {}: {error}", path.display())))?;
+        let held = File::open(&path)
+            .map_err(|error| Error::new(format!("failed to open the folder {}: {error}", path.display())))?;
+        // A file system without locks keeps others from taking one as well.
+        let _unlocked = flock(&held, FlockOperation::NonBlockingLockShared);
+        Ok(Self(path, held))
     }
 
     pub(super) fn path(&self) -> &Path {

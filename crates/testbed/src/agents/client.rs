@@ -54,6 +54,8 @@ enum GreetingEnd {
     Late,
     /// Nobody waits for it any more.
     Stop,
+    /// It came, or its stream ended.
+    Met,
 }
 
 type Answers = Arc<Mutex<HashMap<u64, Sender<Result<Reply, Error>>>>>;
@@ -130,7 +132,11 @@ impl AgentProcess {
         let (watchdog, end) = agent.watch_greeting(within, stop);
         let late = || end.get().filter(|end| **end == GreetingEnd::Late).map(|_| within);
         let greeted = greeting::expect_greeting(&mut stdout, late).and_then(|()| agent.answer_greeting());
+        let is_ended = end.set(GreetingEnd::Met).is_err();
         let _met = watchdog.send(());
+        // Its end was decided on as it greeted.
+        let greeted =
+            greeted.and_then(|()| if is_ended { Err(Error::new("it was ended as it greeted")) } else { Ok(()) });
         if let Err(error) = greeted {
             agent.kill();
             let _silent = silence.recv_timeout(LAST_WORDS);
@@ -189,8 +195,9 @@ impl AgentProcess {
                 }
                 left -= glance;
             }
-            let _first = told.set(if left.is_zero() { GreetingEnd::Late } else { GreetingEnd::Stop });
-            crate::sys::kill_group(child);
+            if told.set(if left.is_zero() { GreetingEnd::Late } else { GreetingEnd::Stop }).is_ok() {
+                crate::sys::kill_group(child);
+            }
         });
         (sender, end)
     }

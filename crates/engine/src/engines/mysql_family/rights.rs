@@ -110,10 +110,10 @@ fn address_of(target: &Target) -> Result<ServerAddress, RightsFailure> {
     Ok(address)
 }
 
-/// Most sessions of the server, of this account and of any account, each 0 where there is no bound; then where the server is reached. Source: MySQL
+/// Most sessions of the server, of this account and of any account, each 0 where there is no bound; then the server's socket. Source: MySQL
 /// manual, "Setting Account Resource Limits": the value of a session is that of its account.
 const ROOM: &str =
-    "SELECT @@global.max_connections, @@session.max_user_connections, @@global.max_user_connections, @@port, @@socket";
+    "SELECT @@global.max_connections, @@session.max_user_connections, @@global.max_user_connections, @@socket";
 
 /// The room for sessions that a server tells at a place.
 fn room(row: &[Option<String>], place: &Place) -> Option<SessionRoom> {
@@ -121,11 +121,8 @@ fn room(row: &[Option<String>], place: &Place) -> Option<SessionRoom> {
     let number = |column: usize| text(column)?.parse::<u32>().ok().filter(|number| *number > 0);
     let (of_server, of_account) = (number(0), number(1));
     let most = of_server.into_iter().chain(of_account).min()?;
-    // A proxy is reached elsewhere.
-    let is_server = match place {
-        Place::Tcp { port, .. } => number(3) == Some(u32::from(*port)),
-        Place::Unix(socket) => text(4) == socket.to_str(),
-    };
+    // A proxy may be behind any address and have the server's own port.
+    let is_server = matches!(place, Place::Unix(socket) if text(3) == socket.to_str());
     // What bounds any account does not bound the administrators of MariaDB.
     let may_be_exempt = Some(most) != of_server && of_account == number(2);
     Some(SessionRoom { most, is_certain: is_server && !may_be_exempt })
@@ -259,17 +256,18 @@ mod tests {
 
     #[test]
     fn the_smallest_bound_is_the_room_and_that_of_any_account_is_not_certain() {
-        let at = |port: u16| Place::Tcp { address: "db1".to_owned(), port, name: "db1".to_owned() };
+        let remote = Place::Tcp { address: "db1".to_owned(), port: 3306, name: "db1".to_owned() };
+        let socket = Place::Unix("/run/s".into());
         let told = |bounds: [&str; 3], place: &Place| {
-            let row = bounds.into_iter().chain(["3306", "/run/s"]).map(|value| Some(value.to_owned()));
+            let row = bounds.into_iter().chain(["/run/s"]).map(|value| Some(value.to_owned()));
             room(&row.collect::<Vec<_>>(), place).map(|room| (room.most, room.is_certain))
         };
-        assert_eq!(told(["151", "0", "0"], &at(3306)), Some((151, true)));
-        assert_eq!(told(["151", "4", "0"], &at(3306)), Some((4, true)), "of the account");
-        assert_eq!(told(["151", "4", "4"], &at(3306)), Some((4, false)), "an administrator may have more");
-        assert_eq!(told(["151", "0", "0"], &at(6033)), Some((151, false)), "a proxy");
-        assert_eq!(told(["151", "0", "0"], &Place::Unix("/run/s".into())), Some((151, true)));
-        assert_eq!(told(["0", "0", "0"], &at(3306)), None, "no bound");
+        assert_eq!(told(["151", "0", "0"], &socket), Some((151, true)));
+        assert_eq!(told(["151", "4", "0"], &socket), Some((4, true)), "of the account");
+        assert_eq!(told(["151", "4", "4"], &socket), Some((4, false)), "an administrator may have more");
+        assert_eq!(told(["151", "0", "0"], &remote), Some((151, false)), "perhaps a proxy");
+        assert_eq!(told(["151", "0", "0"], &Place::Unix("/run/proxy".into())), Some((151, false)), "a proxy");
+        assert_eq!(told(["0", "0", "0"], &socket), None, "no bound");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::engine::Postgresql;
 use super::failure::failed;
 use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, SessionRoom, Target, asked};
 use crate::engines::blocking::{PATIENCE, runtime};
+use std::net::ToSocketAddrs;
+use tokio_postgres::config::Host;
 use tokio_postgres::{Client, Row};
 
 /// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there, and whether that bears our mark; then
@@ -28,7 +30,7 @@ const ROOM: &str = "SELECT CASE WHEN rolsuper THEN current_setting('max_connecti
        ELSE coalesce(current_setting('reserved_connections', true), '0')::int4 END, \
      CASE WHEN rolconnlimit >= 0 THEN rolconnlimit END, \
      (SELECT datconnlimit FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0 AND $1::bool)) END, \
-     current_setting('port')::int4 \
+     current_setting('port')::int4, host(inet_server_addr()) \
      FROM pg_roles WHERE rolname = session_user";
 
 impl ServerRights for Postgresql {
@@ -41,16 +43,32 @@ impl ServerRights for Postgresql {
     }
 
     fn session_room(&self, target: &Target) -> Result<Option<SessionRoom>, RightsFailure> {
-        let port = connection::config(target)?.get_ports().first().copied().unwrap_or(USUAL_PORT);
+        let config = connection::config(target)?;
+        let port = config.get_ports().first().copied().unwrap_or(USUAL_PORT);
+        let hosts = config.get_hosts().to_vec();
         let look = async |(client, has_database): (Client, bool)| {
             let row = client.query_one(ROOM, &[&has_database]).await.map_err(failed)?;
             let most: i32 = row.try_get(0).map_err(failed)?;
             let of_server: i32 = row.try_get(1).map_err(failed)?;
+            let address: Option<String> = row.try_get(2).map_err(failed)?;
             let most = u32::try_from(most).unwrap_or_default();
-            // A pooler listens on another port, and tells that of the server behind it.
-            Ok::<_, Error>(Some(SessionRoom { most, is_certain: i32::from(port) == of_server }))
+            // A pooler listens on another port or at another address, and tells those of the server behind it.
+            let is_certain = i32::from(port) == of_server && is_at(&hosts, port, address.as_deref());
+            Ok::<_, Error>(Some(SessionRoom { most, is_certain }))
         };
         runtime().map_err(RightsFailure::Connect)?.block_on(asked(PATIENCE, open(target), look))
+    }
+}
+
+/// Tells whether the only host of a URL is the address at which the server was reached; the server tells none of its socket.
+fn is_at(hosts: &[Host], port: u16, address: Option<&str>) -> bool {
+    match (hosts, address) {
+        ([Host::Unix(_)], None) => true,
+        ([Host::Tcp(name)], Some(address)) => {
+            let found = (name.as_str(), port).to_socket_addrs();
+            found.is_ok_and(|found| found.map(|one| one.ip().to_string()).any(|one| one == address))
+        }
+        _ => false,
     }
 }
 

@@ -354,7 +354,7 @@ mod tests {
             (None, "(os error 2); check the path, or write one with `proofload tier dump"),
             (Some(String::new()), "line 1: it is missing: the file is empty; write one with"),
             (Some(format!("{HEAD}\n")), "it names no line; write another one"),
-            (Some(format!("{small}\n{line}\n")), "its lines are of 4KiB"),
+            (Some(format!("{small}\n{line}\n")), "its lines are of 4 KiB"),
             (Some(format!("{HEAD}\n{line}\n{line}\n{{\"vol")), "line 4: it is no JSON object: EOF while parsing"),
         ] {
             let told = told(text.as_deref()).unwrap_or_default();

@@ -22,7 +22,7 @@ fn tell(findings: &Findings<'_>) -> TopicText {
     let broke =
         if lower.is_empty() { none_lower(findings, "level") } else { shown_losses(findings, lower.iter().copied()) };
     TopicText {
-        answer: [same(curve, &ranked), losses(findings, lower.iter().copied())].concat(),
+        answer: [same(findings, curve, &ranked), losses(findings, lower.iter().copied())].concat(),
         held: reached(findings, held(&ranked, &lower)),
         broke,
         why: why::why(findings, &explained(&ranked, &lower)),
@@ -32,7 +32,7 @@ fn tell(findings: &Findings<'_>) -> TopicText {
 }
 
 /// Where throughput is the same, as far as the intervals tell.
-fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
+fn same(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
     let at = |place: usize| ranked.points[place].0;
     let last = ranked.points.len() - 1;
     let title = setting_title(&curve.setting);
@@ -46,11 +46,13 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
             prose!["From ", range, " throughput", far, ". "]
         }
         CurveShape::From(first) if first == last => {
-            prose!["Throughput still rises up to ", titled(at(last), curve), ", the largest level. "]
+            let end = if is_end(findings, curve, at(last)) { "level" } else { "level with a result" };
+            prose!["Throughput still rises up to ", titled(at(last), curve), ", the largest ", end, ". "]
         }
         CurveShape::From(first) => prose!["From ", titled(at(first), curve), " on, throughput", far, ". "],
         CurveShape::UpTo(0) => {
-            prose!["Throughput is largest at ", titled(at(0), curve), ", the smallest level. "]
+            let end = if is_end(findings, curve, at(0)) { "level" } else { "level with a result" };
+            prose!["Throughput is largest at ", titled(at(0), curve), ", the smallest ", end, ". "]
         }
         CurveShape::UpTo(end) => prose!["Up to ", titled(at(end), curve), " throughput", far, ". "],
         CurveShape::Between(first, end) if first == end => {
@@ -74,6 +76,12 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
             }
         }
     }
+}
+
+/// Whether a point has the smallest or the largest level of its group, with those that have no result.
+pub(super) fn is_end(findings: &Findings<'_>, curve: &Curve, point: &PointFindings) -> bool {
+    let ends = curve.groups.iter().flat_map(|group| [group.points.first(), group.points.last()]).flatten();
+    ends.filter_map(|place| findings.points.get(*place)).any(|end| end.id == point.id)
 }
 
 /// Where the curve bends, if that could be fitted and is known within a factor of two each way.

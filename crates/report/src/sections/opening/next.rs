@@ -1,5 +1,6 @@
 //! Next: levels that would find the knee, void points that can be measured again, a test of what bound, narrower intervals.
 
+use super::curve::is_end;
 use super::intervention::how_to_test;
 use super::words::level;
 use crate::blocks::{Inline, Prose, prose};
@@ -63,8 +64,8 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
         _ => None,
     };
     let number = |place: usize| at(place).level(&curve.setting).and_then(level_number);
-    let known: Vec<String> =
-        ranked.points.iter().filter_map(|(point, _)| point.level(&curve.setting)).map(level_text).collect();
+    let measured = curve.groups.iter().flat_map(|group| &group.points).filter_map(|place| findings.points.get(*place));
+    let known: Vec<String> = measured.filter_map(|point| point.level(&curve.setting)).map(level_text).collect();
     let find = |low: usize, high: usize, fitted: Option<(f64, f64)>| {
         let range = fitted.or_else(|| Some((number(low)?, number(high)?)));
         let mut levels = range.map_or_else(Vec::new, |range| between(range, at(low), curve));
@@ -83,6 +84,9 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
                 }
                 None => prose!["Add levels below ", level(at(0), curve), " to see where it breaks. "],
             }
+        }
+        CurveShape::From(first) if first == last && !is_end(findings, curve, at(last)) => {
+            prose!["Give the larger levels a result before others are added. "]
         }
         CurveShape::From(first) if first == last => {
             let beyond = scaled(at(last), curve, 2.0).map(|beyond| level_text(&beyond));

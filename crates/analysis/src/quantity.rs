@@ -240,7 +240,7 @@ mod tests {
         let wide = |low: f64| Quantity::new(2.0, Unit::RATIO, 2, Interval::known(low, 8e10, "test"));
         check(
             &wide(0.5),
-            r#"{"ci95":null,"ci95_missing":"no upper bound: at least 0.5 (test)","n":2,"unit":"ratio","value":2.0}"#,
+            r#"{"ci95":null,"ci95_low":0.5,"ci95_missing":"no upper bound: at least 0.5 (test)","n":2,"unit":"ratio","value":2.0}"#,
         );
         assert_eq!(wide(0.5).to_string(), "2.0000 ratio [0.5000, no upper bound], n = 2");
         // A small share with an interval down to nothing is bounded by its upper end.

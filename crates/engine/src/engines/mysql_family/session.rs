@@ -333,10 +333,10 @@ async fn land_answer(
                     let text = format!("returns {columns} columns where {wanted} are declared");
                     outcome = outcome.and(Err(Error::new(ErrorClass::Data, "", text)));
                 }
-                prepared.begin_result(result, columns, described)?;
+                prepared.begin_result(result, columns, described, connection)?;
             }
             Answer::Column => {
-                let described = prepared.describe(result, connection.body(&packet));
+                let described = prepared.describe(result, &packet, connection);
                 outcome = outcome.and(described);
             }
             Answer::Row => {

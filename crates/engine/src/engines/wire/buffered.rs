@@ -120,6 +120,14 @@ impl BufferedSocket {
         Some(place)
     }
 
+    /// Takes these bytes where they come next; tells whether they did.
+    #[inline]
+    pub(in crate::engines) fn take_same(&mut self, bytes: &[u8]) -> bool {
+        let same = self.received().starts_with(bytes);
+        self.start += if same { bytes.len() } else { 0 };
+        same
+    }
+
     /// Takes a message that came in parts, each behind a head, and moves their bodies of so many bytes together; where they lie then.
     pub(in crate::engines) fn take_parts(&mut self, head: usize, parts: &[usize]) -> Option<Range<usize>> {
         let whole: usize = parts.iter().map(|body| head + body).sum();

@@ -132,6 +132,51 @@ fn types_are_sent_anew_after_a_flight_that_could_not_be_queued() {
     });
 }
 
+/// A result of one column, described with this type, and a row with these bytes.
+fn result_of(kind: u8, value: &[u8]) -> Vec<u8> {
+    let mut said = vec![2, 0, 0, 1, 1, 1];
+    // Six names of no bytes, then: length of what follows, character set, width, type, flags, decimals, nothing.
+    let mut packet = |number: u8, body: &[u8]| {
+        said.extend_from_slice(&[u8::try_from(body.len()).expect("it is short"), 0, 0, number]);
+        said.extend_from_slice(body);
+    };
+    packet(2, &[0, 0, 0, 0, 0, 0, 12, 63, 0, 0, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
+    packet(3, &[&[0, 0], value].concat());
+    packet(4, &[0xFE, 0, 0, 2, 0, 0, 0]);
+    said
+}
+
+/// Columns that come as before are not read again, whatever pieces they come in, and those that come otherwise are.
+#[test]
+fn columns_are_read_as_they_were_described_last() {
+    run(async {
+        let (long, long_long) = (result_of(3, &[7, 0, 0, 0]), result_of(8, &[7, 0, 0, 0, 1, 0, 0, 0]));
+        let first = [DONE, &long].concat();
+        let expected = [(&first, 7), (&long, 7), (&long_long, (1 << 32) + 7), (&long_long, (1 << 32) + 7), (&long, 7)];
+        for piece in [1, 9, 31, 1000] {
+            let (mut session, theirs) = scripted(&[PREPARED]).await;
+            let declared =
+                Statement { name: "a".to_owned(), sql: "CALL a()".to_owned(), parameters: Vec::new(), columns: 1 };
+            session.prepare(&[declared]).await.expect("it is prepared");
+            for (said, value) in expected {
+                let mut flight = Flight::new();
+                flight.call(StatementId(0), &[]);
+                let say = async {
+                    for part in said.chunks(piece) {
+                        theirs.writable().await.expect("it is open");
+                        assert_eq!(theirs.try_write(part).expect("there is room"), part.len());
+                        tokio::task::yield_now().await;
+                    }
+                };
+                let (flown, ()) = futures_util::future::join(session.fly(&mut flight), say).await;
+                flown.expect("it is answered");
+                let row = flight.row(0, 0).expect("there is a row");
+                assert_eq!(row.value(0), Value::Integer(value), "pieces of {piece}");
+            }
+        }
+    });
+}
+
 #[test]
 fn a_refusal_for_want_of_room_says_what_makes_room() {
     let of = |code: &str, text: &str| refused(Error::new(ErrorClass::Other, code, text), "shop on db1").to_string();

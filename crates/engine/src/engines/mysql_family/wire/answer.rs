@@ -141,6 +141,15 @@ impl Course {
         Ok((answer, ends))
     }
 
+    /// Goes on behind the descriptions of a result's columns; tells whether they came next.
+    pub(super) fn pass_columns(&mut self) -> bool {
+        let came = matches!(self.phase, Phase::Columns(_));
+        if came {
+            self.phase = Phase::Rows;
+        }
+        came
+    }
+
     fn done(&mut self, body: &[u8], of_rows: bool) -> Option<Answer> {
         let mut reading = PacketReader(body.get(1..)?);
         let (affected, _last_id) = (reading.length()?, reading.length()?);

@@ -310,6 +310,12 @@ impl ServerConnection {
         }
     }
 
+    /// Takes the descriptions of a result's columns where they are these packets, byte for byte; tells whether they were.
+    #[inline]
+    pub(super) fn take_same_columns(&mut self, packets: &[u8]) -> bool {
+        !packets.is_empty() && self.buffered.take_same(packets) && self.course.pass_columns()
+    }
+
     /// Looks, without waiting, whether the server has ended the connection. What it has said meanwhile is kept for the next answer.
     pub(in crate::engines::mysql_family) fn has_ended(&mut self) -> bool {
         // A server that ends a session says why first, though nobody asked.
@@ -321,6 +327,11 @@ impl ServerConnection {
     #[inline]
     pub(in crate::engines::mysql_family) fn body(&self, packet: &Packet) -> &[u8] {
         self.buffered.body(&packet.body)
+    }
+
+    /// The bytes before those: the packet's length and number.
+    pub(super) fn head(&self, packet: &Packet) -> &[u8] {
+        self.buffered.body(&(packet.body.start - HEAD..packet.body.start))
     }
 
     /// The error that a packet tells.

@@ -22,8 +22,15 @@ pub(in crate::engines::mysql_family) struct PreparedStatement {
     types: Vec<u8>,
     /// Whether the server has those.
     types_are_sent: bool,
-    /// How the columns of each result are read.
-    results: Vec<Vec<ColumnReader>>,
+    results: Vec<ResultColumns>,
+}
+
+/// The columns of a result. A routine's are described with each call, and hardly ever otherwise than before.
+#[derive(Debug, Default)]
+struct ResultColumns {
+    readers: Vec<ColumnReader>,
+    /// The packets that described them last, once all have come.
+    described: Vec<u8>,
 }
 
 impl PreparedStatement {
@@ -78,21 +85,27 @@ impl PreparedStatement {
         queued
     }
 
-    /// Begins the result of this number: its columns follow, or are those of the last time.
+    /// Begins the result of this number: its columns follow, or are those of the last time. Descriptions that are those of the last time, too,
+    /// are taken from the connection.
     #[inline]
     pub(in crate::engines::mysql_family) fn begin_result(
         &mut self,
         number: usize,
         columns: u16,
         described: bool,
+        connection: &mut ServerConnection,
     ) -> Result<(), Error> {
         if self.results.len() <= number {
-            self.results.resize_with(number + 1, Vec::new);
+            self.results.resize_with(number + 1, ResultColumns::default);
         }
-        if described {
-            self.results[number].clear();
-        } else if self.results[number].len() != usize::from(columns) {
-            return Err(broken("a result whose columns were never described"));
+        let known = &mut self.results[number];
+        let all_known = known.readers.len() == usize::from(columns);
+        if !described {
+            return if all_known { Ok(()) } else { Err(broken("a result whose columns were never described")) };
+        }
+        if !(all_known && connection.take_same_columns(&known.described)) {
+            known.readers.clear();
+            known.described.clear();
         }
         Ok(())
     }
@@ -101,17 +114,20 @@ impl PreparedStatement {
     pub(in crate::engines::mysql_family) fn describe(
         &mut self,
         number: usize,
-        description: &[u8],
+        packet: &Packet,
+        connection: &ServerConnection,
     ) -> Result<(), Error> {
-        let reader = ColumnReader::of(description)?;
-        self.results[number].push(reader);
+        let known = &mut self.results[number];
+        known.readers.push(ColumnReader::of(connection.body(packet))?);
+        known.described.extend_from_slice(connection.head(packet));
+        known.described.extend_from_slice(connection.body(packet));
         Ok(())
     }
 
     /// How the columns of a result are read.
     #[inline]
     pub(in crate::engines::mysql_family) fn readers(&self, number: usize) -> &[ColumnReader] {
-        self.results.get(number).map_or(&[], Vec::as_slice)
+        self.results.get(number).map_or(&[], |known| &known.readers)
     }
 
     /// Queues the server's forgetting of it, which is not answered.
@@ -176,7 +192,13 @@ async fn one(connection: &mut ServerConnection) -> Result<Result<PreparedStateme
         });
     }
     let types = vec![NO_TYPE; usize::from(parameters)];
-    Ok(readers.map(|readers| PreparedStatement { id, columns, types, types_are_sent: false, results: vec![readers] }))
+    Ok(readers.map(|readers| PreparedStatement {
+        id,
+        columns,
+        types,
+        types_are_sent: false,
+        results: vec![ResultColumns { readers, described: Vec::new() }],
+    }))
 }
 
 /// The fields of a row, one after another.

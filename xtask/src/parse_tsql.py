@@ -76,9 +76,10 @@ WRITTEN = [
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0 TO 31",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0,1,2",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO",
+    "ALTER WORKLOAD GROUP [default] WITH (REQUEST_MAX_MEMORY_GRANT_PERCENT = 12); ALTER RESOURCE GOVERNOR RECONFIGURE",
+    "ALTER WORKLOAD GROUP [default] WITH (REQUEST_MAX_MEMORY_GRANT_PERCENT = 25); "
+    "IF EXISTS (SELECT 1 FROM sys.resource_governor_configuration WHERE is_enabled = 1) ALTER RESOURCE GOVERNOR DISABLE",
     "SELECT CAST(c.value AS varchar(20)) FROM sys.configurations c WHERE c.name = N'max server memory (MB)'",
-    "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' ELSE (SELECT string_agg(CAST(cpu_id AS "
-    "varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END",
     "IF EXISTS (SELECT 1 FROM sys.extended_properties WHERE class = 0 AND name = 'a') EXEC sys.sp_updateextendedproperty @name = N'a', "
     "@value = 'b' ELSE EXEC sys.sp_addextendedproperty @name = N'a', @value = 'b'",
 ]

@@ -136,6 +136,11 @@ pub fn duration_words(time: Duration) -> String {
     }
 }
 
+/// Writes a count with its noun: `1 core`, `8 cores`. For nouns whose plural ends in `s`.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A rate per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct PerSecond(pub f64);
@@ -211,6 +216,12 @@ mod tests {
         check_size("0.0001KiB", None);
         check_size("-1MiB", None);
         check_size("MiB", None);
+    }
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        let told = [0, 1, 2].map(|count| counted(count, "void run"));
+        assert_eq!(told, ["0 void runs", "1 void run", "2 void runs"]);
     }
 
     #[test]

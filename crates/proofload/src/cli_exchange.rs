@@ -14,8 +14,9 @@ pub(crate) struct ExportArguments {
     /// Table to write, with csv, parquet and json; may be repeated [default: all]
     #[arg(long = "table", value_name = "TABLE", value_parser = tables())]
     pub(crate) tables: Vec<String>,
-    /// Write only this run of the plan, by its index; may be repeated
-    #[arg(long = "run", value_name = "INDEX")]
+    /// Write only this run, counted from 1 as `plan` counts them (with `compare --run`, progress counts on from A's runs to B's; the tables
+    /// count from 0); may be repeated
+    #[arg(long = "run", value_name = "NUMBER")]
     pub(crate) runs: Vec<u32>,
     /// File to write, `-` for standard output; with csv or parquet and more than one table, the folder for their files [default:
     /// standard output]

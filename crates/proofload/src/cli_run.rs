@@ -89,7 +89,7 @@ pub(crate) struct RunArguments {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print the plan, as `proofload plan` does, and start nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "dry-run")]
     pub(crate) plan: bool,
     /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
     #[arg(long, value_name = "NAMES")]
@@ -137,7 +137,8 @@ pub(crate) struct ResumeArguments {
 pub(crate) struct ConfirmArguments {
     /// The record
     pub(crate) record: PathBuf,
-    /// Points: `largest`, `knee`, `all`, or their numbers, separated by commas
+    /// Points: `largest`, `knee`, `all`, numbers from 1 in the order of the levels, as the report lists its points (not the runs of
+    /// `plan`), or levels (`limits.memory=64MiB`), separated by commas
     #[arg(long, default_value = "largest", value_name = "POINTS")]
     pub(crate) points: String,
     /// Share by which a resource is lowered, 0.05 to 0.5 [default: `confirm.step` of the study, or 0.2]
@@ -147,7 +148,7 @@ pub(crate) struct ConfirmArguments {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) blocks: Option<u32>,
     /// Show what would be done and how long it takes at most; start nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "dry-run")]
     pub(crate) plan: bool,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
@@ -177,6 +178,24 @@ mod tests {
         assert_eq!(asked("proofload resume x.proof --void --wait 2h"), [ResumeVoid::Again]);
         for line in ["proofload resume x.proof --void ok", "proofload resume x.proof --void=ok"] {
             assert_eq!(asked(line), [ResumeVoid::Ok], "{line}");
+        }
+    }
+
+    #[test]
+    fn what_starts_nothing_has_one_name_beside_that_of_each_command() {
+        for option in ["--plan", "--dry-run"] {
+            for line in ["proofload run x.toml", "proofload confirm x.proof"] {
+                let line = format!("{line} {option}");
+                let asked = match Arguments::try_parse_from(line.split(' ')).expect(&line).command {
+                    Command::Run(run) => run.plan,
+                    Command::Confirm(confirm) => confirm.plan,
+                    other => panic!("{line} is {other:?}"),
+                };
+                assert!(asked, "{line}");
+            }
+            let devices = "/dev/a --origin /dev/b --with bcache";
+            let take_down = format!("proofload tier kernel take-down {devices} {option}");
+            assert!(Arguments::try_parse_from(take_down.split(' ')).is_ok(), "{take_down}");
         }
     }
 

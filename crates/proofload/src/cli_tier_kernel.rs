@@ -44,7 +44,7 @@ pub(crate) struct KernelSetUpArguments {
     #[arg(long, value_name = "DEVICES")]
     pub(crate) yes: Option<String>,
     /// Print every command and any objection to the devices; change nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "plan")]
     pub(crate) dry_run: bool,
     /// Print JSON
     #[arg(long)]
@@ -73,7 +73,7 @@ pub(crate) struct KernelRecoverArguments {
     #[arg(long, value_name = "MODE", default_value = "write-back")]
     pub(crate) mode: String,
     /// Print every command; change nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "plan")]
     pub(crate) dry_run: bool,
     /// Print JSON
     #[arg(long)]
@@ -89,7 +89,7 @@ pub(crate) struct KernelTakeDownArguments {
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,
     /// Print every command; change nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "plan")]
     pub(crate) dry_run: bool,
     /// Print JSON
     #[arg(long)]

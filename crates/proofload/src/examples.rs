@@ -72,7 +72,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload confirm study.proof", "find out what bound the largest point"),
             ("proofload confirm study.proof --points knee --plan", "show which points, and how long it takes at most"),
-            ("proofload confirm study.proof --points 0,3 --step 0.3", "lower by 30 %, on a host that is not quiet"),
+            ("proofload confirm study.proof --points 1,4 --step 0.3", "lower by 30 %, on a host that is not quiet"),
         ],
     ),
     ("status", &[("proofload status study.proof", "show progress, also while the study runs")]),

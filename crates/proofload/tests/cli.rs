@@ -124,8 +124,8 @@ fn a_valid_study_says_so_and_shows_its_plan() {
             small: A study of a few seconds
 
             2 runs of 2 points, in this order:
-                0  limits.memory = 128MiB  3 s
-                1  limits.memory = 64MiB  3 s
+                1  limits.memory = 128MiB  3 s
+                2  limits.memory = 64MiB  3 s
 
             load: 6 s
             build the data once: about 1 s

@@ -229,7 +229,11 @@ fn what_cannot_be_tested_is_refused_with_the_reason() {
     let bench = Bench::new("refused");
     bench.study(&study("", 1, ""));
     assert!(ran(&bench));
-    refused(&bench.run(&["confirm", "small.proof"]), "has nothing that can be lowered");
+    refused(&bench.run(&["confirm", "small.proof"]), "point 1: it has nothing that can be lowered");
+    refused(
+        &bench.run(&["confirm", "small.proof", "--points", "limits.cpu=1"]),
+        "no point has limits.cpu=1; nothing varies",
+    );
     refused(&bench.run(&["confirm", "small.proof", "--points", "7"]), "no point \"7\" with a finished run");
     refused(&bench.run(&["confirm", "small.proof", "--step", "0.9"]), "is not between 0.05 and 0.5");
     refused(&bench.run(&["confirm", "none.proof"]), "no such record");
@@ -237,7 +241,7 @@ fn what_cannot_be_tested_is_refused_with_the_reason() {
     bench.study(&study("", 4, ""));
     assert!(ran(&bench));
     let plan = bench.run(&["confirm", "small.proof", "--plan"]);
-    assert!(text(&plan.stdout).contains("point 0: lowers users by 20 % in up to 12 blocks"), "{}", text(&plan.stdout));
+    assert!(text(&plan.stdout).contains("point 1: lowers users by 20 % in up to 12 blocks"), "{}", text(&plan.stdout));
     assert!(record(&bench).experiments.is_empty());
     let bench = Bench::new("count");
     bench.study(&study("", 4, "operations = 2000"));

@@ -67,7 +67,7 @@ fn a_log_of_histograms_is_read_back_bucket_for_bucket() {
     assert_eq!(found.len(), stored);
     let base = format!("#[BaseTime: {}.000 (seconds since epoch)]\n", BEGUN.0 / 1_000_000);
     assert!(log.contains(&base) && log.contains("#[Histogram log format version 1.3]\n"), "{}", &log[..600]);
-    let only = read_log(&exported(&bench, &["--format", "hdr", "--run", "1"]));
+    let only = read_log(&exported(&bench, &["--format", "hdr", "--run", "2"]));
     assert!(only.keys().all(|(tag, _)| tag.starts_with("run1.")) && only.len() * 2 == stored);
 }
 
@@ -296,7 +296,8 @@ fn exports_are_refused_where_they_would_lose_something_or_mean_nothing() {
     refused(&["--format", "csv"], 2, "csv has 23 tables: choose one with --table");
     refused(&["--format", "parquet"], 2, "parquet has 23 tables: choose one with --table");
     refused(&["--format", "hdr", "--table", "facts"], 2, "--table is only used with");
-    refused(&["--format", "hdr", "--run", "7"], 2, "the plan has runs 0 to 1");
+    refused(&["--format", "hdr", "--run", "3"], 2, "--run 3: no such run; the plan has runs 1 to 2, in the order");
+    refused(&["--format", "hdr", "--run", "0"], 2, "--run 0: no such run; the plan has runs 1 to 2, in the order");
     refused(&["--format", "csv", "--table", "fcts"], 2, "a similar value exists: 'facts'");
     exported(&bench, &["--format", "csv", "-o", "out"]);
     refused(&["--format", "csv", "-o", "out"], 1, "out/runs.csv exists; replace it with --overwrite");

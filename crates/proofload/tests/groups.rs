@@ -27,7 +27,7 @@ fn a_group_of_settings_is_planned_run_and_reported_by_its_labels() {
     assert!(plan.contains("workload = client_threads 1, virtual_users 3  3 s"), "{plan}");
     let json = stdout(&bench, &["plan", "study.toml", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["points"][1]["levels"]["workload"], "as given");
+    assert_eq!(json["points"][1]["levels"]["workload"], "unchanged");
 
     let run = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // A host that stands still may void a window of two seconds; every point was run all the same.
@@ -40,17 +40,17 @@ fn a_group_of_settings_is_planned_run_and_reported_by_its_labels() {
         assert_eq!(settings.count("workload.virtual_users"), Ok(users));
     }
 
-    let labels = ["client_threads 1, virtual_users 3", "as given", "virtual_users 1"];
+    let labels = ["client_threads 1, virtual_users 3", "unchanged", "virtual_users 1"];
     let report = stdout(&bench, &["report", "x.proof", "--format", "markdown"]).replace('\\', "");
     let rows: Vec<usize> = labels.iter().filter_map(|label| report.find(&format!("| {label} |"))).collect();
     assert!(rows.len() == 3 && rows.is_sorted(), "{report}");
     assert!(
-        report.contains("3 levels of workload: client_threads 1, virtual_users 3; as given; virtual_users 1"),
+        report.contains("3 levels of workload: client_threads 1, virtual_users 3; unchanged; virtual_users 1"),
         "{report}"
     );
     let table = stdout(&bench, &["export", "x.proof", "--format", "csv", "--table", "levels"]);
     let lines =
-        ["0,workload,\"client_threads 1, virtual_users 3\"", "1,workload,as given", "2,workload,virtual_users 1"];
+        ["0,workload,\"client_threads 1, virtual_users 3\"", "1,workload,unchanged", "2,workload,virtual_users 1"];
     assert!(lines.iter().all(|line| table.lines().any(|found| found == *line)), "{table}");
     bench.expect_no_process();
 }

@@ -69,7 +69,8 @@ fn wrong_questions_are_answered_with_what_is_right() {
     records(&bench);
     let compare = |more: &[&'static str]| [&["compare", "base.proof", "slow.proof"], more].concat();
     check(&bench, &compare(&["--metric", "tpm"]), 1, &["this workload has no metric tpm", "response_ns_p99.<kind>"]);
-    check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &["its levels are: 4, 2"]);
+    let right = "the levels of workload.virtual_users are 4, 2; for example --point workload.virtual_users=4";
+    check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &[right]);
     check(&bench, &compare(&["--point", "3"]), 2, &["use a setting and a level"]);
     check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["use a percentage"]);
     check(
@@ -88,7 +89,18 @@ fn wrong_questions_are_answered_with_what_is_right() {
     }
     let run = |more: &[&'static str]| [&["compare", "--run", "a.toml", "b.toml"], more].concat();
     check(&bench, &run(&["--metric", "tpmm"]), 1, &["this workload has no metric tpmm"]);
-    check(&bench, &run(&["--point", "limits.cpu=7"]), 1, &["no point has limits.cpu=7; the studies have no factor"]);
+    check(&bench, &run(&["--point", "limits.cpu=7"]), 1, &["no point has limits.cpu=7; nothing varies"]);
+    let far = "[agents]\nload = [\"ssh\", \"-T\", \"loader1\", \"proofload\", \"agent\"]\n";
+    std::fs::write(bench.path("far.toml"), small_study("null", far, 2)).expect("the folder takes a file");
+    let elsewhere = [
+        "nothing was measured: the two studies have different agents: agents.load (not set in A, ssh -T loader1 proofload agent in B)",
+        "set this alike in both, or measure each with proofload run and compare the two records",
+    ];
+    for how in [&["compare", "--run"][..], &["compare", "--run", "--duet"][..]] {
+        check(&bench, &[how, &["a.toml", "far.toml"][..]].concat(), 3, &elsewhere);
+        let left = ["a.proof", "far.proof"].map(|name| bench.path(name).exists());
+        assert_eq!(left, [false; 2], "a record that is left would stand in the way of the changed study: {how:?}");
+    }
     let judged = ["gate", "--run", "a.toml", "b.toml", "--metric", "cpu_percent=3%"];
     check(&bench, &judged, 2, &["no better direction"]);
     check(&bench, &["gate", "--run", "a.toml", "b.toml"], 2, &["no tolerance is given; use --tolerance 3%"]);

@@ -327,7 +327,7 @@ fn a_drain_of_a_damaged_cache_writes_back_the_rest_and_lists_what_is_left() {
     std::fs::write(bench.path("cache"), &cache).unwrap();
     let drain = ["tier", "drain", "--cache", "cache", "--origin", "data=data", "--detach"];
     let said = fail(&bench.run(&drain), 1);
-    assert!(said.starts_with("NOT drained: 316 KiB written back, 4 KiB in 1 lines left in the cache\n"), "{said}");
+    assert!(said.starts_with("NOT drained: 316 KiB written back, 4 KiB in 1 line left in the cache\n"), "{said}");
     assert!(said.contains("lost        data, bytes 24576 to 28672") && said.contains("a backup"), "{said}");
     let origin = std::fs::read(bench.path("data")).unwrap();
     for number in (0..40_u64).filter(|number| *number != 3) {
@@ -424,7 +424,7 @@ fn what_formatting_would_lose_is_named_twice() {
     server.kill();
     let format = ["tier", "format", "cache", "--origin", "data=data"];
     let said = fail(&bench.run(&format), 2);
-    assert!(said.contains("cache is the cache of a pool and has 1 lines that no origin has"), "{said}");
+    assert!(said.contains("cache is the cache of a pool and has 1 line that no origin has"), "{said}");
     assert!(said.contains("--yes cache,data"), "{said}");
     let said = fail(&bench.run(&[&format[..], &["--yes", "cache"]].concat()), 2);
     assert!(said.contains("data is the origin of a pool") && !said.contains("cache is the cache"), "{said}");

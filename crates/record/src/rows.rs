@@ -127,7 +127,11 @@ pub(crate) fn attempts(
     for (id, index, started) in rows {
         match plan.runs.get(index) {
             Some(run) => known.push(Attempt::begun(id, *run, started)),
-            None => faults.push(format!("attempt {id} belongs to run {index}, which is not in the plan")),
+            // People count runs from 1.
+            None => {
+                let number = index.saturating_add(1);
+                faults.push(format!("attempt {id} belongs to run {number}, which is not in the plan"));
+            }
         }
     }
     Ok(known)
@@ -338,4 +342,21 @@ pub(crate) fn checks(connection: &Connection, choice: RowChoice<'_>) -> rusqlite
     let readable =
         |(attempt, checks): (Option<i64>, Vec<Option<Check>>)| (attempt, checks.into_iter().flatten().collect());
     Ok(read.into_iter().map(readable).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_at_a_run_beyond_the_plan_is_told_by_a_number_from_one() {
+        let connection = Connection::open_in_memory().expect("a database in memory");
+        let rows = "CREATE TABLE attempt (id INTEGER PRIMARY KEY, run_index INTEGER NOT NULL, at_us INTEGER NOT NULL);
+                    INSERT INTO attempt VALUES (3, 4, 0);";
+        connection.execute_batch(rows).expect("the database takes a row");
+        let (plan, mut faults) = (Plan { points: Vec::new(), runs: Vec::new() }, Vec::new());
+        let known = attempts(&connection, &plan, 0, &mut faults).expect("the row is read");
+        assert!(known.is_empty());
+        assert_eq!(faults, ["attempt 3 belongs to run 5, which is not in the plan"]);
+    }
 }

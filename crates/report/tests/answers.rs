@@ -230,6 +230,16 @@ fn programs_read_the_knee_of_the_page() {
     let findings = proofload_report::findings::evaluate(&between);
     let chosen = proofload_report::findings::attribution::chosen_points(&findings, "knee").unwrap();
     assert!(chosen.starts_with(&[1, 2]), "128 MiB and 2 GiB: {chosen:?}");
+    let points = |words| proofload_report::findings::attribution::chosen_points(&findings, words);
+    assert_eq!((points("1, 3"), points("limits.memory=64MiB, limits.memory=2 GiB")), (Ok(vec![0, 2]), Ok(vec![0, 2])));
+    let told = points("0").unwrap_err().replace('\u{a0}', " ");
+    assert!(told.starts_with("no point \"0\" with a finished run; use largest, knee, all, "), "{told}");
+    assert!(told.ends_with("numbers among 1 (64 MiB), 2 (128 MiB), 3 (2 GiB), 4 (4 GiB)"), "{told}");
+    assert_eq!(
+        points("limits.memory=1GiB").unwrap_err(),
+        "no point has limits.memory=1GiB; the levels of limits.memory are 64MiB, 128MiB, 2GiB, 4GiB; for example \
+         --points limits.memory=64MiB"
+    );
     let none = Vec::<String>::new();
     assert_eq!(proofload_report::findings::attribution::missing_knees(&findings, "knee"), none);
     let level = record(&over("limits.memory", "\"1GiB\", \"2GiB\", \"4GiB\""));
@@ -247,6 +257,67 @@ fn programs_read_the_knee_of_the_page() {
         "{of_one_point}"
     );
     assert!(of_one_point["missing"].is_string(), "{of_one_point}");
+}
+
+/// A refusal speaks of all points where it says that none has a level, and of the measured ones where only these lack it.
+#[test]
+fn levels_that_cannot_be_tested_are_refused_and_not_left_out() {
+    let two = "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n\
+               [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [4, 8]\n";
+    let shape = |not_run: &[u32]| Shape { factors: two.to_owned(), not_run: not_run.to_vec(), ..Shape::memory(1) };
+    let points = |record: &Record, words: &str| {
+        let findings = proofload_report::findings::evaluate(record);
+        proofload_report::findings::attribution::chosen_points(&findings, words)
+    };
+    let without_one = record(&shape(&[1]));
+    assert_eq!(points(&without_one, "limits.memory=64MiB,workload.virtual_users=4"), Ok(vec![0]));
+    for words in ["limits.memory=64MiB,workload.virtual_users=8", "1, limits.memory=64MiB,workload.virtual_users=8"] {
+        assert_eq!(
+            points(&without_one, words).unwrap_err(),
+            "no point with a finished run has all of these levels: limits.memory=64MiB, workload.virtual_users=8"
+        );
+    }
+    let without_users = record(&shape(&[1, 3]));
+    assert_eq!(
+        points(&without_users, "workload.virtual_users=4,workload.virtual_users=8").unwrap_err(),
+        "no point with a finished run has workload.virtual_users=8"
+    );
+    assert_eq!(
+        points(&without_users, "workload.virtual_users=2").unwrap_err(),
+        "no point has workload.virtual_users=2; the levels of workload.virtual_users are 4, 8; for example \
+         --points workload.virtual_users=4"
+    );
+    let nothing_run = record(&shape(&[0, 1, 2, 3]));
+    for words in ["largest", "all", "1", "limits.memory=64MiB"] {
+        assert_eq!(points(&nothing_run, words).unwrap_err(), "no point has a finished run", "{words}");
+    }
+}
+
+/// A number after a comma is part of a level that some point has, and else a point of its own.
+#[test]
+fn a_level_with_a_comma_and_a_number_is_chosen_whole() {
+    let mut listed = record(&Shape::memory(2));
+    let (setting, levels) = ("engine.settings.x", ["1,2", "3"].map(|level| Value::Text(level.to_owned())));
+    listed.study.factors[0].setting = setting.to_owned();
+    listed.study.factors[0].levels = levels.to_vec();
+    for (point, level) in listed.plan.points.iter_mut().zip(levels) {
+        point.levels = [(setting.to_owned(), level)].into();
+    }
+    let findings = proofload_report::findings::evaluate(&listed);
+    let points = |words| proofload_report::findings::attribution::chosen_points(&findings, words);
+    assert_eq!(points("engine.settings.x=1,2"), Ok(vec![0]));
+    assert_eq!(points("engine.settings.x=1,2, 2"), Ok(vec![0, 1]));
+    assert_eq!(points("engine.settings.x=3,1"), Ok(vec![0, 1]));
+}
+
+/// A study without factors has one point, which is the first.
+#[test]
+fn the_only_point_of_a_terminal_is_number_one() {
+    let alone = record(&Shape { factors: String::new(), ..Shape::memory(1) });
+    let text = render(&alone, Format::Text).unwrap();
+    let first_cells: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let head = first_cells.iter().position(|cell| *cell == "point").expect("a table of points");
+    assert_eq!(first_cells.get(head + 1), Some(&"1"), "{text}");
 }
 
 /// Each group of a curve is ranked against its own largest, so that one that is slower throughout has a shape as well.

@@ -390,7 +390,10 @@ fn points_are_paired_by_levels_and_not_by_number() {
     assert_eq!(rows(vec![level.clone(), memory("64 MiB")]), Ok(1));
     assert_eq!(rows(vec![memory("64MiB"), memory("128MiB")]), Ok(4));
     let unknown = rows(vec![level, memory("1GiB")]).unwrap_err();
-    assert_eq!(unknown, "no point has limits.memory=1GiB; its levels are: 64MiB, 128MiB");
+    assert_eq!(
+        unknown,
+        "no point has limits.memory=1GiB; the levels of limits.memory are 64MiB, 128MiB; for example --point limits.memory=64MiB"
+    );
 }
 
 #[test]

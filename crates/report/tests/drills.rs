@@ -482,6 +482,8 @@ fn a_history_has_one_drill_with_its_times() {
     let all = Selection::default();
     let mut record = drills("async", &[0.5, 0.7]);
     assert_eq!(history(&record, &all), Err(NoHistory::Several(vec![0, 1])));
+    let text = NoHistory::Several(vec![0, 1]).to_string();
+    assert!(text.ends_with("choose one with --run 1, --run 2"), "as the command line counts: {text}");
     let one = Selection { runs: vec![0] };
     assert_eq!(history(&record, &one), Err(NoHistory::NoTimes));
     told(&mut record);

@@ -46,7 +46,7 @@ fn pairs(baseline: &Record, candidate: &Record) -> (Vec<String>, usize) {
 
 #[test]
 fn levels_are_labels_in_the_order_of_the_file_in_every_format() {
-    let labels = ["cores 1, memory 256 MiB", "as given", "memory 64 MiB"];
+    let labels = ["cores 1, memory 256 MiB", "unchanged", "memory 64 MiB"];
     let record = limits();
     let found = evaluate(&record);
     assert_eq!(found.points.iter().map(|point| point.label().replace('\u{a0}', " ")).collect::<Vec<_>>(), labels);
@@ -63,7 +63,7 @@ fn levels_are_labels_in_the_order_of_the_file_in_every_format() {
     }
     let csv = shown(&record, Format::Csv);
     assert!(csv.starts_with("point,limits,"), "{csv}");
-    for row in ["0,\"cores 1, memory 256MiB\",", "1,as given,", "2,memory 64MiB,"] {
+    for row in ["0,\"cores 1, memory 256MiB\",", "1,unchanged,", "2,memory 64MiB,"] {
         assert!(csv.contains(&format!("\n{row}")), "{row}: {csv}");
     }
     let json: serde_json::Value = serde_json::from_str(&shown(&record, Format::Json)).expect("JSON");
@@ -82,7 +82,7 @@ fn a_group_is_never_an_axis_of_numbers_but_another_factor_may_be() {
     let curve = evaluate(&both).curve.expect("users are numbers");
     assert_eq!(curve.setting, "workload.virtual_users");
     let labels: Vec<String> = curve.groups.iter().map(|group| group.label.replace('\u{a0}', " ")).collect();
-    assert_eq!(labels, ["cores 1, memory 256 MiB", "as given", "memory 64 MiB"]);
+    assert_eq!(labels, ["cores 1, memory 256 MiB", "unchanged", "memory 64 MiB"]);
     assert_eq!(evaluate(&both).points[1].label().replace('\u{a0}', " "), "cores 1, memory 256 MiB; 8");
 }
 
@@ -98,14 +98,14 @@ fn the_list_of_settings_shows_all_values_of_a_setting_in_a_group() {
 
 #[test]
 fn points_are_paired_by_what_their_levels_come_to() {
-    let (all, group) = (["cores 1, memory 256 MiB", "as given", "memory 64 MiB"], limits());
+    let (all, group) = (["cores 1, memory 256 MiB", "unchanged", "memory 64 MiB"], limits());
     assert_eq!(pairs(&group, &limits()), (all.map(str::to_owned).to_vec(), 0));
     let other_order = varied("limits", r#"[{ memory = "64MiB" }, { cores = 1, memory = "256MiB" }]"#, "");
     assert_eq!(pairs(&group, &other_order).0, [all[0], all[2]]);
     let fixed = record(&Shape { factors: String::new(), ..Shape::memory(1) });
     assert_eq!(
         pairs(&group, &fixed),
-        (vec!["as given".to_owned()], 2),
+        (vec!["unchanged".to_owned()], 2),
         "the study's own limits are those of the level"
     );
     assert_eq!(pairs(&fixed, &group), (vec!["cores 2, memory 512 MiB".to_owned()], 2));
@@ -143,7 +143,8 @@ fn a_comparison_is_asked_for_a_level_or_for_a_setting_of_it() {
     assert_eq!(rows("limits.cores=2"), Ok(2));
     assert_eq!(
         rows("limits=memory 1GiB").unwrap_err(),
-        "no point has limits=memory 1GiB; its levels are: cores 1, memory 256MiB; as given; memory 64MiB"
+        "no point has limits=memory 1GiB; the levels of limits are 'cores 1, memory 256MiB', unchanged, 'memory 64MiB'; for example \
+         --point 'limits=cores 1, memory 256MiB'"
     );
 }
 

@@ -84,7 +84,7 @@ fn a_second_out_of_force_voids_the_point() {
     assert_eq!(voids.len(), 1, "{voids:?}");
     assert_eq!(voids[0].class, VoidClass::Verification);
     let text = &voids[0].text;
-    assert!(text.starts_with("replication was not in force in 1 readings from second "), "{text}");
+    assert!(text.starts_with("replication was not in force in 1 reading from second "), "{text}");
     assert!(text.ends_with(": standby-1 does not stream"), "{text}");
 }
 

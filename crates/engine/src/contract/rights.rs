@@ -32,6 +32,8 @@ pub enum RightPurpose {
     Settings,
     /// Sets memory and cores of the server.
     Limits,
+    /// Sets the setting of the whole server that has this name below `engine.settings`.
+    ServerSetting(&'static str),
     /// Has the server back its data up and put them back.
     Backups,
     /// Ends sessions of others that come between the tries of a restore.
@@ -56,6 +58,7 @@ impl RightPurpose {
             Self::Standbys => "standbys cannot be watched",
             Self::Settings => "settings that the server keeps to administrators cannot be set for a session",
             Self::Limits => "memory and cores of the server cannot be set",
+            Self::ServerSetting(_) => "a setting of the server that the study asks for cannot be set",
             Self::Backups => "the server cannot back its data up and put them back",
             Self::Sessions => "a client that connects during a restore cannot be disconnected, and the restore fails",
             Self::Meetings => "transactions that meet cannot be tested",

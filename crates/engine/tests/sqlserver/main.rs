@@ -9,6 +9,7 @@ mod broken;
 mod bulk;
 mod encryption;
 mod flights;
+mod memory_grant;
 mod places;
 mod rights;
 mod types;

@@ -5,14 +5,14 @@ use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
 use proofload_engine::{MissingRight, RightPurpose, RightsFailure};
 
 /// The answer to `rights.sql`: the login, and what it may do.
-fn answer(flags: [i64; 10]) -> Vec<Part> {
+fn answer(flags: [i64; 11]) -> Vec<Part> {
     let mut columns = vec![ColumnForm::Text(256, true)];
-    columns.extend([ColumnForm::Integer(4); 10]);
+    columns.extend([ColumnForm::Integer(4); 11]);
     let row = [Datum::text("ben]ch")].into_iter().chain(flags.map(Datum::Integer)).collect();
     vec![Part::Columns(columns), Part::Row(row), Part::Count(1)]
 }
 
-fn lacking(flags: [i64; 10]) -> (Vec<MissingRight>, Vec<String>) {
+fn lacking(flags: [i64; 11]) -> (Vec<MissingRight>, Vec<String>) {
     let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
         sql if sql.contains("HAS_PERMS_BY_NAME") => answer(flags),
         _ => Vec::new(),
@@ -24,7 +24,7 @@ fn lacking(flags: [i64; 10]) -> (Vec<MissingRight>, Vec<String>) {
 
 #[test]
 fn each_right_that_a_login_lacks_comes_with_its_statement() {
-    let (found, log) = lacking([0; 10]);
+    let (found, log) = lacking([0; 11]);
     let told: Vec<(&str, &str)> =
         found.iter().map(|missing| (missing.right.as_str(), missing.grant.as_str())).collect();
     assert_eq!(
@@ -37,11 +37,13 @@ fn each_right_that_a_login_lacks_comes_with_its_statement() {
             ("BACKUP DATABASE", "USE [shop]; GRANT BACKUP DATABASE TO [ben]]ch]"),
             ("dbcreator", "ALTER SERVER ROLE dbcreator ADD MEMBER [ben]]ch]"),
             ("ALTER ANY CONNECTION", "USE master; GRANT ALTER ANY CONNECTION TO [ben]]ch]"),
+            ("CONTROL SERVER", "USE master; GRANT CONTROL SERVER TO [ben]]ch]"),
         ]
     );
     assert_eq!(found[0].purposes, [RightPurpose::Build]);
     assert!(found[1].purposes.contains(&RightPurpose::Waits) && !found[1].is_needed_to_build(), "{found:?}");
     assert_eq!(found[3].purposes, [RightPurpose::Limits]);
+    assert_eq!(found[7].purposes, [RightPurpose::ServerSetting("request_max_memory_grant_percent")]);
     let batches: Vec<&String> =
         log.iter().filter(|line| line.starts_with("batch ") && !line.starts_with("batch SET ")).collect();
     assert!(batches.len() == 1 && batches[0].starts_with("batch SELECT "), "nothing is changed: {batches:?}");
@@ -49,18 +51,19 @@ fn each_right_that_a_login_lacks_comes_with_its_statement() {
 
 #[test]
 fn one_of_several_rights_is_enough() {
-    let check = |flags: [i64; 10], expected: &[&str]| {
+    let check = |flags: [i64; 11], expected: &[&str]| {
         let found = lacking(flags).0;
         let names: Vec<&str> = found.iter().map(|missing| missing.right.as_str()).collect();
         assert_eq!(names, expected, "{flags:?}");
     };
-    check([1; 10], &[]);
+    check([1; 11], &[]);
     // The newer right to see what a server does, and a database of the login's own.
-    check([0, 0, 0, 1, 1, 1, 1, 1, 1, 1], &[]);
+    check([0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1], &[]);
     // Who may back up and not restore.
-    check([0, 0, 1, 1, 1, 1, 1, 1, 0, 1], &["dbcreator"]);
-    check([0, 0, 1, 1, 1, 1, 1, 1, 1, 0], &["ALTER ANY CONNECTION"]);
-    check([1, 0, 1, 0, 1, 1, 1, 0, 1, 1], &["BACKUP DATABASE"]);
+    check([0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1], &["dbcreator"]);
+    check([0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1], &["ALTER ANY CONNECTION"]);
+    check([1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1], &["BACKUP DATABASE"]);
+    check([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0], &["CONTROL SERVER"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
 use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::{Arc, Mutex};
 
-fn texts(rows: &[&[&str]]) -> Vec<Part> {
+pub(crate) fn texts(rows: &[&[&str]]) -> Vec<Part> {
     let width = rows.first().map_or(1, |row| row.len());
     let kinds = vec![ColumnForm::Text(200, true); width];
     let value = |text: &&str| if text.is_empty() { Datum::Null } else { Datum::text(text) };
@@ -227,8 +227,9 @@ impl Changed {
         if sql.starts_with("SELECT CAST(value AS") {
             return if self.notes.is_empty() { Vec::new() } else { texts(&[&[&self.notes]]) };
         }
-        if sql.starts_with("SELECT CAST(count(*)") {
-            return texts(&[&[if self.affinity == "AUTO" { "64" } else { "32" }]]);
+        if sql.starts_with("SELECT 'online_schedulers'") {
+            let count = if self.affinity == "AUTO" { "64" } else { "32" };
+            return texts(&[&["online_schedulers", count, "sys.dm_os_schedulers"]]);
         }
         if sql.starts_with("SELECT CASE") {
             return texts(&[&[&self.affinity.clone()]]);

@@ -48,13 +48,13 @@ impl Value {
     }
 }
 
-/// What a level that assigns nothing is called.
-const AS_GIVEN: &str = "as given";
+/// What a level that assigns nothing is called. Not "as given", which is said of figures.
+const UNCHANGED: &str = "unchanged";
 
 /// Keys of a table with their values in words, as a report and a plan show a level.
 pub fn table_text(values: &BTreeMap<String, Value>, word: impl Fn(&Value) -> String) -> String {
     if values.is_empty() {
-        return AS_GIVEN.to_owned();
+        return UNCHANGED.to_owned();
     }
     values.iter().map(|(key, value)| format!("{key} {}", word(value))).collect::<Vec<_>>().join(", ")
 }

@@ -23,7 +23,7 @@ use crate::plan::expand;
 use crate::replication::{ReplicationAsked, ReplicationMode, replication};
 use crate::setting_words::{LoadPacing, RestorePolicy};
 use crate::settings::{Settings, Value, limit_settings, setting};
-use crate::units::{Bytes, duration_text};
+use crate::units::{Bytes, counted, duration_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule looks at, and where it puts its faults.
@@ -441,7 +441,8 @@ fn engine_settings_known(look: &mut RuleContext<'_>) {
 fn cpu_fits_cores(look: &mut RuleContext<'_>) {
     let too_much = |path: &'static str, settings: &Settings| {
         let (cores, cpu) = (settings.count(setting::LIMITS_CORES).ok()?, settings.number(path).ok()?);
-        (cpu > f64::from(cores)).then(|| (path, format!("{cpu} CPU s/s do not fit on {cores} cores (limits.cores)")))
+        let told = || format!("{cpu} CPU s/s do not fit on {} (limits.cores)", counted(cores as usize, "core"));
+        (cpu > f64::from(cores)).then(|| (path, told()))
     };
     let points = expand(look.study).points;
     let settings = points.iter().map(|point| look.study.settings.with(&point.levels));

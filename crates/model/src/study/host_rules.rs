@@ -9,6 +9,7 @@ use crate::plan::expand;
 use crate::replication::replication;
 use crate::settings::setting;
 use crate::standby_hosts::{PRIMARY_ADDRESS, STANDBY_COMMAND, STANDBY_HOSTS, standby_hosts};
+use crate::units::counted;
 use std::collections::BTreeSet;
 
 /// Hosts of standbys are different hosts with addresses, as many as there are standbys, of instances that we start and promote.
@@ -80,7 +81,8 @@ fn at_points(look: &RuleContext<'_>, hosts: usize) -> BTreeSet<String> {
         let standbys = asked.standbys.len();
         if standbys != hosts {
             found.insert(format!(
-                "lists {hosts} hosts, but replication.standbys is {standbys}: list one host for each standby"
+                "lists {}, but replication.standbys is {standbys}: list one host for each standby",
+                counted(hosts, "host")
             ));
         }
         if let Ok(Some(manager)) = manager(&settings) {

@@ -7,6 +7,7 @@ use crate::plan::expand;
 use crate::replication::replication;
 use crate::setting_words::RestorePolicy;
 use crate::settings::setting;
+use crate::units::counted;
 use std::collections::BTreeSet;
 
 /// A purge needs a device for each node, and data that are put back before each run.
@@ -36,8 +37,9 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         given == most,
         setting::STORAGE_PURGE_STANDBY_DEVICES,
         format!(
-            "lists {given} devices, but the study has up to {most} standbys: comparing a worn drive with a fresh one \
-             means nothing"
+            "lists {}, but the study has up to {}: comparing a worn drive with a fresh one means nothing",
+            counted(given, "device"),
+            counted(most, "standby")
         ),
     );
     let different: BTreeSet<&String> = devices.iter().collect();

@@ -37,7 +37,7 @@ const MODES: &str = r#"[{ mode = "remote_flush", standbys = 2 }, {}, { mode = "a
 #[test]
 fn levels_are_spread_in_the_order_of_the_file_and_leave_the_rest_as_it_is() {
     let study = read(&study("[replication]\nstandbys = 3\nmode = \"none\"", "replication", MODES), &[]);
-    assert_eq!(labels(&study), ["mode remote_flush, standbys 2", "as given", "mode async"]);
+    assert_eq!(labels(&study), ["mode remote_flush, standbys 2", "unchanged", "mode async"]);
     assert_eq!(at_points(&study, "replication.mode"), ["remote_flush", "none", "async"]);
     assert_eq!(at_points(&study, "replication.standbys"), ["2", "3", "3"]);
     assert_eq!(study.settings.get("replication.rtt"), None);
@@ -213,7 +213,7 @@ fn levels_that_come_to_the_same_are_a_fault() {
         &study("", "workload", levels),
         &[],
         &expect![[r#"
-            line 11: workload: levels "as given" and "warehouses 4" are the same
+            line 11: workload: levels "unchanged" and "warehouses 4" are the same
         "#]],
     );
 }
@@ -268,12 +268,12 @@ fn rules_see_what_levels_of_a_group_assign() {
 fn a_setting_given_by_set_leaves_its_group() {
     let text = study("", "replication", MODES);
     let of = |set: &[&str]| labels(&read(&text, set));
-    assert_eq!(of(&["replication.mode=remote_flush"]), ["standbys 2", "as given"]);
-    assert_eq!(of(&["replication.standbys=1"]), ["mode remote_flush", "as given", "mode async"]);
+    assert_eq!(of(&["replication.mode=remote_flush"]), ["standbys 2", "unchanged"]);
+    assert_eq!(of(&["replication.standbys=1"]), ["mode remote_flush", "unchanged", "mode async"]);
     assert_eq!(of(&["replication.mode=async", "replication.standbys=1"]), [""]);
     assert_eq!(of(&["factor.replication=[{ mode = \"async\" }]"]), ["mode async"]);
     let limits = study("", "limits", "[{ memory = \"64MiB\", cores = 1 }, { memory = \"128MiB\" }]");
-    assert_eq!(labels(&read(&limits, &["limits.memory=none"])), ["cores 1", "as given"]);
+    assert_eq!(labels(&read(&limits, &["limits.memory=none"])), ["cores 1", "unchanged"]);
     let levels = labels(&read(&text, &["factor.replication.standbys=[1, 2]"]));
     assert_eq!(levels[..2], ["mode remote_flush | 1", "mode remote_flush | 2"]);
 }

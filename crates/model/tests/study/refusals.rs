@@ -139,13 +139,15 @@ fn what_only_the_programs_of_an_engine_know_is_asked_where_they_are() {
 #[test]
 fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
     let faults = refusal(GOOD, &["limits.cores=1", "limits.cpu=4"]);
-    assert_eq!(faults, ["limits.cpu: 4 CPU s/s do not fit on 1 cores (limits.cores)"]);
+    assert_eq!(faults, ["limits.cpu: 4 CPU s/s do not fit on 1 core (limits.cores)"]);
+    let faults = refusal(GOOD, &["limits.cores=2", "limits.cpu=4"]);
+    assert_eq!(faults, ["limits.cpu: 4 CPU s/s do not fit on 2 cores (limits.cores)"]);
     assert_eq!(refusal(GOOD, &["limits.cores=4", "limits.cpu=4"]), [""; 0]);
     let faults = refusal(GOOD, &["limits.cores=1", "limits.cpu=1", "limits.standby_cpu=2"]);
     assert_eq!(
         faults,
         [
-            "limits.standby_cpu: 2 CPU s/s do not fit on 1 cores (limits.cores)",
+            "limits.standby_cpu: 2 CPU s/s do not fit on 1 core (limits.cores)",
             "limits.standby_cpu: only used with standbys; set replication.mode too, or remove it",
         ]
     );

@@ -1,5 +1,6 @@
 //! `agents`: whether every agent of a study answers, and what its machine is and allows. Changes nothing there.
 
+use super::verdict::counted;
 use super::{refused_limits, study_file};
 use crate::cli_agents::AgentsArguments;
 use crate::conductor::{AgentRole, CheckedAgent, FoundAgent, check_agents};
@@ -52,11 +53,12 @@ fn is_ready(agent: &CheckedAgent) -> bool {
 fn text(checked: &[CheckedAgent]) -> String {
     let ready = checked.iter().filter(|agent| is_ready(agent)).count();
     let mut text = if ready == checked.len() {
-        format!("all {ready} agents are ready: proofload {}\n", env!("CARGO_PKG_VERSION"))
+        let all = if ready == 1 { "the agent is".to_owned() } else { format!("all {ready} agents are") };
+        format!("{all} ready: proofload {}\n", env!("CARGO_PKG_VERSION"))
     } else {
         let missing = checked.len() - ready;
         let verb = if missing == 1 { "is" } else { "are" };
-        format!("{missing} of {} agents {verb} not ready\n", checked.len())
+        format!("{missing} of {} {verb} not ready\n", counted(checked.len(), "agent"))
     };
     let width = checked.iter().map(|agent| agent.name.chars().count()).max().unwrap_or(0);
     for agent in checked {
@@ -84,7 +86,10 @@ fn unasked(study: &Study) -> String {
 
 fn found_lines(found: &FoundAgent) -> Vec<String> {
     let mut machine: Vec<String> = Vec::new();
-    machine.extend(told(&found.facts, &host::CORES).map(|cores| format!("{cores} cores")));
+    machine.extend(
+        told(&found.facts, &host::CORES)
+            .map(|cores| format!("{cores} {}", if cores == "1" { "core" } else { "cores" })),
+    );
     machine.extend(host::MEMORY.number(&found.facts).map(in_gib));
     machine.extend(told(&found.facts, &host::SYSTEM).map(str::to_owned));
     machine.extend(told(&found.facts, &host::KERNEL).map(|kernel| format!("kernel {kernel}")));
@@ -188,7 +193,13 @@ mod tests {
             role: AgentRole::Load,
             found: Err(Error::new("its command said nothing for 60 s")),
         };
-        assert!(text(&[agent("a")]).starts_with("1 of 1 agents is not ready\n"));
+        assert!(text(&[agent("a")]).starts_with("1 of 1 agent is not ready\n"));
+        let (round_trip, clock) = (Duration::from_micros(1), (0, Duration::ZERO));
+        let facts = vec![host::CORES.observed(1_u32, "a test")];
+        let ready =
+            CheckedAgent { found: Ok(FoundAgent { round_trip, clock, facts, limits: Vec::new() }), ..agent("a") };
+        let told = text(&[ready]);
+        assert!(told.starts_with("the agent is ready: proofload ") && told.contains("  1 core\n"), "{told}");
         assert!(text(&[agent("a"), agent("b")]).starts_with("2 of 2 agents are not ready\n"));
     }
 

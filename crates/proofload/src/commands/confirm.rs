@@ -84,9 +84,13 @@ fn told(record: &Record, planned: &Planned) -> String {
         let settings = record.plan.settings(&record.study, run.point);
         let (resources, _) = resources(&settings, load_of(&settings));
         let names: Vec<&str> = resources.iter().map(|plan| plan.name.as_str()).collect();
+        let levels = record.plan.points[run.point as usize].levels.iter();
+        let levels: Vec<String> = levels.map(|(setting, value)| format!("{setting} = {value}")).collect();
+        let levels = if levels.is_empty() { String::new() } else { format!(" ({})", levels.join(", ")) };
         format!(
-            "point {}: lowers {} by {} % in up to {} blocks with visits of {} s or longer, at most {} of load after its warm-up\n",
-            run.point,
+            "point {}{levels}: lowers {} by {} % in up to {} blocks with visits of {} s or longer, at most {} of load after \
+             its warm-up\n",
+            run.point.saturating_add(1),
             names.join(", "),
             (100.0 * asked.step).round(),
             asked.blocks,
@@ -106,4 +110,29 @@ pub(super) fn asked_text(study: &Study) -> Option<String> {
         "experiments: with {words} (confirm.points), each up to {} of load after its warm-up\n",
         duration_words(asked.longest(&resources, &study.settings))
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_point_is_told_by_its_number_and_its_levels() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let mut record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let asked = ConfirmAsked::of(&record.study.settings);
+        let planned: Planned = record.plan.runs.iter().map(|run| (*run, asked)).collect();
+        let begins = |record: &Record, expected: [&str; 2]| {
+            let told = told(record, &planned);
+            let lines: Vec<&str> = told.lines().collect();
+            assert_eq!(lines.len(), 2, "{told}");
+            assert!(lines.iter().zip(expected).all(|(line, begin)| line.starts_with(begin)), "{told}");
+        };
+        // The plan has the points in another order than their levels.
+        let levels = ["point 2 (limits.memory = 128MiB): lowers ", "point 1 (limits.memory = 64MiB): lowers "];
+        begins(&record, levels);
+        record.plan.points.iter_mut().for_each(|point| point.levels.clear());
+        begins(&record, ["point 2: lowers ", "point 1: lowers "]);
+    }
 }

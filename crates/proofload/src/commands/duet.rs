@@ -2,6 +2,7 @@
 
 use super::compare::Failure;
 use super::siblings::{allowed_cores, shared_core, siblings_of};
+use super::verdict::counted;
 use crate::exit::Exit;
 use proofload_analysis::bootstrap::FEWEST_SAMPLES;
 use proofload_load::Rating;
@@ -144,13 +145,14 @@ fn room(studies: [&Study; 2]) -> Vec<String> {
         points.iter().filter_map(|point| of(&study.settings.with(&point.levels))).fold(0.0, f64::max)
     };
     let sum = |of: &dyn Fn(&Settings) -> Option<f64>| studies.iter().map(|study| most(study, of)).sum::<f64>();
-    let (there, mut faults) = (cores.get() as f64, Vec::new());
+    let (cores_here, mut faults) = (cores.get(), Vec::new());
     let cores =
         |settings: &Settings| Some(settings.number("limits.cores").ok()? * f64::from(instances_together(settings)));
     for (path, asked) in [("limits.cores", sum(&cores)), ("limits.cpu", sum(&cpu_of_all))] {
-        if asked > there {
+        if asked > cores_here as f64 {
             faults.push(format!(
-                "{path}: both studies need {asked} with their standbys, but this machine has {there} cores"
+                "{path}: both studies need {asked} with their standbys, but this machine has {}",
+                counted(cores_here, "core")
             ));
         }
     }
@@ -206,7 +208,10 @@ fn crowded(of_points: &[Vec<u32>; 2]) -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get() as u32;
     let taken: u32 = of_points.iter().map(|points| points.iter().copied().max().unwrap_or(0)).sum();
     (taken + LEFT_TO_CLIENTS > cores).then(|| {
-        format!("the two databases use {taken} of {cores} cores, so the clients share these cores: the ratio may be biased towards 1")
+        format!(
+            "the two databases use {taken} of {}, so the clients share these cores: the ratio may be biased towards 1",
+            counted(cores as usize, "core")
+        )
     })
 }
 

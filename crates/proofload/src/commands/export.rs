@@ -22,15 +22,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Exit {
 fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
     let tables = tables(arguments)?;
     let record = proofload_record::read(&arguments.record).map_err(|error| (Exit::Failure, error.to_string()))?;
-    let unknown = arguments.runs.iter().find(|run| !record.plan.runs.iter().any(|known| known.index == **run));
-    if let Some(run) = unknown {
-        let last = record.plan.runs.len().saturating_sub(1);
-        return Err((
-            Exit::Usage,
-            format!("--run {run}: no such run; the plan has runs 0 to {last}, listed by `proofload status`"),
-        ));
-    }
-    let selection = Selection { runs: arguments.runs.clone() };
+    let selection = selection(&arguments.runs, &record).map_err(|text| (Exit::Usage, text))?;
     if arguments.format == ExportFormat::History {
         history(&record, &selection).map_err(|error| (Exit::Usage, error.to_string()))?;
     }
@@ -43,6 +35,22 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
             .map_err(|error| output::not_written(&error)),
     };
     written.map_err(|text| (Exit::Failure, text))
+}
+
+/// The runs of numbers that count from 1, as people count them; the plan and the tables count from 0.
+fn selection(numbers: &[u32], record: &Record) -> Result<Selection, String> {
+    let index = |number: &u32| {
+        let index = number.checked_sub(1).filter(|index| record.plan.runs.iter().any(|run| run.index == *index));
+        index.ok_or_else(|| {
+            let there = match record.plan.runs.len() {
+                0 => "no run".to_owned(),
+                1 => "run 1 alone".to_owned(),
+                last => format!("runs 1 to {last}"),
+            };
+            format!("--run {number}: no such run; the plan has {there}, in the order of `proofload status`")
+        })
+    };
+    Ok(Selection { runs: numbers.iter().map(index).collect::<Result<_, _>>()? })
 }
 
 /// The ending of files of a format that holds one table in a file.

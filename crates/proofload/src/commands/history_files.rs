@@ -179,7 +179,7 @@ fn cache_file() -> Option<PathBuf> {
 
 /// What this program writes in the first line; another version evaluates anew.
 fn head() -> Value {
-    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 3})
+    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 4})
 }
 
 /// The cache; empty when it is missing, damaged or of another version.

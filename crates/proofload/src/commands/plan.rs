@@ -93,13 +93,13 @@ fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     };
     let beside = if search.blocks { ", each except the first side by side with the best so far" } else { "" };
     Ok(format!(
-        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}{beside}, at most {} runs in total; each point is chosen from earlier results\n\n",
+        "a search over {} from {} to {}: {goal}, to {} %\nat most {}{combinations}{beside}, at most {} in total; each point is chosen from earlier results\n\n",
         search.setting,
         search.from,
         search.to,
         100.0 * search.resolution,
-        search.points,
-        most_runs(study)
+        counted(search.points as usize, "point"),
+        counted(most_runs(study), "run")
     ))
 }
 
@@ -123,7 +123,7 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
         let levels = if levels.is_empty() { "the only point".to_owned() } else { levels.join(", ") };
         text.push_str(&format!(
             "  {:>3}  {levels}{repetition}{sentinel}  {}\n",
-            run.index,
+            run.index.saturating_add(1),
             RunTimes::of(&plan.settings(study, run.point))?.text()
         ));
     }
@@ -189,10 +189,9 @@ fn space_text(study: &Study, plan: &Plan) -> Result<String, Error> {
         cache => format!("cache: up to about {cache} in addition\n"),
     };
     Ok(format!(
-        "space: about {} in {path} ({} data set{}, {copies} cop{} each, plus half while it grows)\n{cache}",
+        "space: about {} in {path} ({}, {copies} cop{} each, plus half while it grows)\n{cache}",
         space(&sizes, copies),
-        sizes.len(),
-        if sizes.len() == 1 { "" } else { "s" },
+        counted(sizes.len(), "data set"),
         if copies == 1 { "y" } else { "ies" }
     ))
 }

@@ -204,6 +204,10 @@ fn most_sessions(study: &Study, plan: &Plan, url: &str) -> u32 {
 fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose) -> bool {
     match purpose {
         RightPurpose::Limits => settings.text(setting::ENGINE_CHANGES) == Ok("allowed"),
+        RightPurpose::ServerSetting(name) => {
+            let is_set = settings.below("engine.settings").any(|(path, _)| path.rsplit('.').next() == Some(name));
+            is_set && is_asked_for(engine, settings, RightPurpose::Limits)
+        }
         RightPurpose::Backups | RightPurpose::Sessions => {
             engine.snapshots() == Some(Snapshots::Backups)
                 && settings.text(RestorePolicy::PATH) != Ok(RestorePolicy::Never.word())
@@ -287,6 +291,7 @@ pub(crate) fn closed_server(engine: &dyn Engine, url: &str, settings: &Settings)
 mod tests {
     use super::*;
     use proofload_engine::Error;
+    use proofload_model::settings::Value;
 
     fn missing(right: &str, purposes: &[RightPurpose]) -> MissingRight {
         let grant = format!("GRANT {right} TO me");
@@ -426,6 +431,21 @@ mod tests {
             "cannot connect to a/shop: refused; cannot log in to b/shop: who?; cannot log in to c/shop: who?"
         );
         assert!(nobody.remedy(16).starts_with("check account"), "{}", nobody.remedy(16));
+    }
+
+    #[test]
+    fn a_right_for_one_setting_is_asked_for_by_who_sets_it() {
+        let engine = engine("sqlserver").expect("it is registered");
+        let is_asked = |settings: &[(&str, &str)]| {
+            let setting = |(path, value): &(&str, &str)| ((*path).to_owned(), Value::Text((*value).to_owned()));
+            let settings = Settings(settings.iter().map(setting).collect());
+            is_asked_for(engine, &settings, RightPurpose::ServerSetting("grant"))
+        };
+        let (allowed, refused) = ((setting::ENGINE_CHANGES, "allowed"), (setting::ENGINE_CHANGES, "refused"));
+        assert!(is_asked(&[allowed, ("engine.settings.grant", "12")]));
+        assert!(is_asked(&[allowed, ("engine.settings.sqlserver.grant", "12")]));
+        assert!(!is_asked(&[refused, ("engine.settings.grant", "12")]), "it is only read");
+        assert!(!is_asked(&[allowed, ("engine.settings.grants", "12")]));
     }
 
     #[test]

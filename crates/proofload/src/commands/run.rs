@@ -330,11 +330,15 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
             Ending::stopped(Some(&record), path, exit, text, Vec::new())
         }
         Outcome::Failed { runs, reason } => {
-            let what = if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
             let next = after_failure(&record, path);
-            Ending::stopped(Some(&record), path, Exit::Failure, format!("{what}: {reason}"), next)
+            Ending::stopped(Some(&record), path, Exit::Failure, format!("{}: {reason}", failed_runs(runs)), next)
         }
     })
+}
+
+/// How many runs failed, before the reason of the first.
+pub(super) fn failed_runs(runs: usize) -> String {
+    if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") }
 }
 
 /// What to do after a failure, in sentences: which runs are kept, and which study goes on.

@@ -5,14 +5,16 @@ use super::duet::{expect_duet, short_window_warning, weaknesses};
 use super::duet_checks::duet_checks;
 use super::duet_part::{DuetPart, side_names};
 use super::refused_limits::{StudyCommand, StudyRefusal, study_of};
-use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, shown_runs};
+use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, failed_runs, shown_runs};
 use super::server_named::servers_named;
 use super::status::has_every_run;
 use super::study_file::StudyFile;
 use super::verdict::counted;
 use crate::cli::PairArguments;
 use crate::clock::SystemClock;
-use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done};
+use crate::conductor::{
+    Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, expect_same_agents, half_done,
+};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::run_times::PlannedRun;
@@ -157,6 +159,9 @@ fn new_sides(asked: &PairAsked<'_>) -> Result<[Side; 2], Failure> {
     let yes = pair.yes.as_deref();
     let both = [&first.study, &second.study];
     both.into_iter().try_for_each(|study| expect_turns(study, yes))?;
+    // Before there are records, which a study that is changed for it would not go on with.
+    let same = expect_same_agents(both, pair.duet);
+    same.map_err(|error| (Exit::StudyInvalid, format!("nothing was measured: {error}")))?;
     expect_data_apart(&first.study, &second.study)?;
     if pair.duet {
         expect_duet(&first.study, &second.study)?;
@@ -356,7 +361,7 @@ fn run(sides: &mut [Side; 2], at_once: bool, asked: &PairAsked<'_>, shown: [Show
         Ok(Outcome::Complete) => Ok(()),
         Ok(Outcome::Interrupted) => Err(interrupted()),
         Ok(Outcome::Failed { runs, reason }) => {
-            let text = format!("{runs} runs failed, the first: {reason}; the same command runs what is missing");
+            let text = format!("{}: {reason}; the same command runs what is missing", failed_runs(runs));
             Err((Exit::Failure, text))
         }
         Err(error) => Err((Exit::Failure, format!("{error}; the same command runs what is missing"))),

@@ -1,6 +1,7 @@
 //! `validate`: all faults of a study at once. Faults are what was asked for, so with `--json` they are the result.
 
 use super::study_file::{Refusal, faults_json, read_with};
+use super::verdict::counted;
 use crate::cli::CheckArguments;
 use crate::exit::Exit;
 use crate::output;
@@ -17,8 +18,11 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
             }
             let plan = expand(&file.study);
             let (points, runs) = (plan.points.len(), most_runs(&file.study));
-            let open =
-                if runs > plan.runs.len() { format!(", and a search of at most {runs} runs") } else { String::new() };
+            let open = if runs > plan.runs.len() {
+                format!(", and a search of at most {}", counted(runs, "run"))
+            } else {
+                String::new()
+            };
             let text = if arguments.json {
                 let found = json!({
                     "form": 1, "file": path.to_string(), "valid": true, "study": file.study.name(), "points": points,
@@ -26,7 +30,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
                 });
                 format!("{found:#}")
             } else {
-                format!("{path}: valid, {points} point{}{open}", if points == 1 { "" } else { "s" })
+                format!("{path}: valid, {}{open}", counted(points, "point"))
             };
             output::conclude(arguments.json, &text, Exit::Good)
         }

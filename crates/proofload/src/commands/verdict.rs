@@ -2,6 +2,7 @@
 //! only gets its number.
 
 use crate::exit::Exit;
+pub(crate) use proofload_model::units::counted;
 use proofload_record::Record;
 use proofload_report::findings::{Findings, PointFindings, Verdict, VoidClass, evaluate};
 use serde_json::{Map, Value as Json, json};
@@ -98,11 +99,6 @@ fn measured_anew(findings: &Findings<'_>, point: &PointFindings) -> bool {
     !findings.searches.is_empty()
         && !point.verdict.is_valid()
         && findings.points.iter().filter(same).any(|other| other.verdict.is_valid())
-}
-
-/// A count and what is counted: `1 void run`, `3 void runs`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ const INSTEAD: &str = "choose a point of the study that is saturated, or run the
 pub(crate) struct ExperimentChoice {
     /// A run of each point, with what is asked.
     pub(crate) planned: Vec<(Run, ConfirmAsked)>,
-    /// Why there is none, with the number of the point.
+    /// Why there is none, with the number of the point, counted from 1.
     pub(crate) refused: Vec<String>,
 }
 
@@ -38,9 +38,11 @@ impl ExperimentChoice {
             let measured = findings.points.iter().find(|found| found.id == point);
             let why =
                 refusal(&settings).or_else(|| nothing_to_lower(&settings)).or_else(|| given_rate(&settings, measured));
+            // People count points from 1.
+            let number = point.saturating_add(1);
             match (run, why, as_long_as_needed(asked, &settings, measured)) {
-                (_, Some(why), _) | (Some(_), None, Err(why)) => choice.refused.push(format!("point {point}: {why}")),
-                (None, None, _) => choice.refused.push(format!("point {point} has no finished run")),
+                (_, Some(why), _) | (Some(_), None, Err(why)) => choice.refused.push(format!("point {number}: {why}")),
+                (None, None, _) => choice.refused.push(format!("point {number} has no finished run")),
                 (Some(run), None, Ok(asked)) => choice.planned.push((*run, asked)),
             }
         }

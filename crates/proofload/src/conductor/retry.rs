@@ -37,14 +37,28 @@ pub(super) fn attempts<'a>(
         let Some(why) = why else { return ended };
         context.agents.expect_no_interrupt()?;
         left -= 1;
-        let text = format!("run {} is repeated because of outside events: {why}", prepared.run.index);
-        context.heard.journal.log(LogLevel::Info, "conductor", &text)?;
+        context.heard.journal.log(LogLevel::Info, "conductor", &repeated(prepared.run.index, &why))?;
         quiet_check::wait(context, prepared, WAIT)?;
     }
+}
+
+/// What is said of a run that is measured again; people count runs from 1.
+fn repeated(index: u32, why: &str) -> String {
+    format!("run {} is repeated because of outside events: {why}", index.saturating_add(1))
 }
 
 /// What happened outside the attempt that has just ended.
 fn disturbed(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<Option<String>, Error> {
     let attempt = context.heard.journal.read_back_run(prepared.run.index)?;
     Ok(attempt.and_then(|(attempt, settings)| disturbed_from_outside(&attempt, &settings)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_repeated_is_numbered_as_people_count() {
+        assert_eq!(repeated(0, "an agent was lost"), "run 1 is repeated because of outside events: an agent was lost");
+    }
 }

@@ -10,7 +10,12 @@ use super::study::{self, Assignment, Commands, Outcome};
 use crate::interrupt::Interrupt;
 use crate::live::View;
 use proofload_model::error::Error;
+use proofload_model::load_share::LOAD_HOSTS;
+use proofload_model::network::{NETWORK, is_in_namespaces};
 use proofload_model::plan::{Plan, Run};
+use proofload_model::settings::setting;
+use proofload_model::standby_hosts::{STANDBY_COMMAND, STANDBY_HOSTS};
+use proofload_model::study::Study;
 use proofload_model::time::Clock;
 use proofload_record::{Record, State};
 use proofload_report::findings::comparison::AttemptsByTime;
@@ -28,6 +33,42 @@ struct Turn {
     /// 0 for the first study, 1 for the second.
     side: usize,
     run: Run,
+}
+
+/// Settings that say on which hosts agents are, and how they are started.
+const OF_AGENTS: [&str; 7] =
+    [setting::AGENTS_HOST, STANDBY_HOSTS, STANDBY_COMMAND, setting::AGENTS_LOAD, LOAD_HOSTS, NETWORK, STANDBYS];
+
+/// Number of standbys, each of which has an agent where the study is in namespaces.
+const STANDBYS: &str = "replication.standbys";
+
+/// Refuses two studies that have not the same agents: studies in turns share theirs, on whichever hosts they are. A duet compares two databases on
+/// the same hosts, each with agents of its own: there only the number of standbys may differ.
+pub(crate) fn expect_same_agents([one, other]: [&Study; 2], is_duet: bool) -> Result<(), Error> {
+    let commands = [Commands::of(one)?, Commands::of(other)?];
+    if commands[0] == commands[1] {
+        return Ok(());
+    }
+    let have_standby_agents = commands.iter().any(|commands| commands.hosts.len() > 1);
+    let in_namespaces = [one, other].iter().any(|study| is_in_namespaces(&study.settings));
+    // Settings from which no agent follows may differ.
+    let counts = |path: &str| match path {
+        STANDBYS => in_namespaces && !is_duet,
+        STANDBY_COMMAND => have_standby_agents,
+        _ => true,
+    };
+    let told = |study: &Study, path: &str| study.settings.get(path).map_or("not set".to_owned(), ToString::to_string);
+    let differing = OF_AGENTS.iter().filter(|path| counts(path) && one.settings.get(path) != other.settings.get(path));
+    let differing: Vec<String> =
+        differing.map(|path| format!("{path} ({} in A, {} in B)", told(one, path), told(other, path))).collect();
+    if differing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the two studies have different agents: {}; studies measured with each other use the same hosts: set this alike in both, or \
+         measure each with proofload run and compare the two records",
+        differing.join(", ")
+    )))
 }
 
 /// Carries out all that is missing of both. Their agents are the same.
@@ -72,13 +113,8 @@ impl Both<'_> {
     }
 
     fn runs(&mut self, context: &mut RunContext<'_>) -> Result<Outcome, Error> {
+        expect_same_agents([&self.assignments[0].study, &self.assignments[1].study], false)?;
         let commands = Commands::of(&self.assignments[0].study)?;
-        if commands != Commands::of(&self.assignments[1].study)? {
-            return Err(Error::new(
-                "the two studies have different agents (agents.host, agents.standby_hosts, agents.load, \
-                 agents.load_hosts): studies measured in turns must use the same hosts",
-            ));
-        }
         study::start_hosts(context, &self.assignments[0].study, &commands)?;
         for side in [0, 1] {
             self.switch(context, side);
@@ -144,6 +180,8 @@ pub(crate) fn half_done(records: [&Record; 2]) -> [Vec<u32>; 2] {
 mod tests {
     use super::*;
     use proofload_model::events::RunEvent;
+    use proofload_model::settings::Value;
+    use proofload_model::standby_hosts::PRIMARY_ADDRESS;
     use proofload_model::study::{parse_assignment, validate};
     use proofload_model::time::WallTime;
     use proofload_record::{Attempt, AttemptEvent};
@@ -157,6 +195,61 @@ mod tests {
         let order = parse_assignment("study.order=given").unwrap();
         let study = validate(&text, &[order], &crate::catalogue::catalogue()).unwrap();
         proofload_model::plan::expand(&study)
+    }
+
+    #[test]
+    fn studies_with_other_hosts_are_refused_with_what_differs() {
+        let on = |hosts: &str| {
+            let text = format!(
+                "[study]\nname = \"t\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 4\n\
+                 [engine]\nkind = \"null\"\n[agents]\nload = [\"ssh\", \"{{host}}\", \"proofload\", \"agent\"]\nload_hosts = [{hosts}]\n"
+            );
+            validate(&text, &[], &crate::catalogue::catalogue()).unwrap()
+        };
+        let two = on("\"loader1\", \"loader2\"");
+        assert!(expect_same_agents([&two, &two], false).is_ok(), "several load hosts are taken");
+        let told = expect_same_agents([&two, &on("\"loader1\", \"loader3\"")], false).unwrap_err().to_string();
+        assert!(
+            told.contains("different agents: agents.load_hosts (loader1 loader2 in A, loader1 loader3 in B);"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn settings_from_which_no_agent_follows_are_not_blamed() {
+        let text = "[study]\nname = \"t\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 4\n\
+                    [engine]\nkind = \"null\"\n";
+        let study = validate(text, &[], &crate::catalogue::catalogue()).unwrap();
+        let words = |words: &[&str]| Value::List(words.iter().map(|word| (*word).to_owned()).collect());
+        let with = |settings: &[(&str, Value)]| {
+            let mut study = study.clone();
+            study.settings.0.extend(settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
+            study
+        };
+        let blamed = |more: &[(&str, Value)]| {
+            let one = with(&[&[(STANDBYS, Value::Integer(1)), (STANDBY_COMMAND, words(&["a"]))][..], more].concat());
+            let own = [
+                (STANDBYS, Value::Integer(2)),
+                (STANDBY_COMMAND, words(&["b"])),
+                (setting::AGENTS_LOAD, words(&["c"])),
+            ];
+            let told = expect_same_agents([&one, &with(&[&own[..], more].concat())], false).unwrap_err().to_string();
+            OF_AGENTS.into_iter().filter(|path| told.contains(&format!("{path} ("))).collect::<Vec<_>>()
+        };
+        assert_eq!(blamed(&[]), [setting::AGENTS_LOAD]);
+        let listed = [(STANDBY_HOSTS, words(&["b=10.0.0.2"])), (PRIMARY_ADDRESS, Value::Text("10.0.0.1".to_owned()))];
+        assert_eq!(blamed(&listed), [STANDBY_COMMAND, setting::AGENTS_LOAD]);
+        let namespaces = [(NETWORK, Value::Text("namespaces".to_owned()))];
+        assert_eq!(blamed(&namespaces), [STANDBY_COMMAND, setting::AGENTS_LOAD, STANDBYS]);
+        let (one, two) = (with(&[(STANDBYS, Value::Integer(1))]), with(&[(STANDBYS, Value::Integer(2))]));
+        assert!(expect_same_agents([&one, &two], false).is_ok(), "standbys beside the primary have its agent");
+        let both = [&one, &two].map(|study| {
+            let mut study = study.clone();
+            study.settings.0.insert(NETWORK.to_owned(), Value::Text("namespaces".to_owned()));
+            study
+        });
+        assert!(expect_same_agents([&both[0], &both[1]], true).is_ok(), "each side of a duet has agents of its own");
+        assert!(expect_same_agents([&both[0], &both[1]], false).is_err());
     }
 
     #[test]

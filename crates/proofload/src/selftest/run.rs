@@ -115,7 +115,7 @@ fn told_of_login(asked: &SelftestOrder<'_>) -> Option<Result<LoginAnswer, Error>
     };
     let answer = scratch.url(url, asked.database).map_err(Error::from).and_then(ask);
     let is_tested = |purpose: RightPurpose| match purpose {
-        RightPurpose::Standbys | RightPurpose::Settings => false,
+        RightPurpose::Standbys | RightPurpose::Settings | RightPurpose::ServerSetting(_) => false,
         RightPurpose::Limits | RightPurpose::Backups | RightPurpose::Sessions => asked.leave == ServerLeave::Allowed,
         _ => true,
     };

@@ -33,7 +33,8 @@ impl fmt::Display for NoHistory {
         match self {
             Self::NoDrill => f.write_str("no drill of these runs finished, so there is no history of writes"),
             Self::Several(runs) => {
-                let runs: Vec<String> = runs.iter().map(u32::to_string).collect();
+                // The command line counts from 1.
+                let runs: Vec<String> = runs.iter().map(|run| run.saturating_add(1).to_string()).collect();
                 write!(f, "a history has one drill: choose one with --run {}", runs.join(", --run "))
             }
             Self::NoTimes => f.write_str("this record was written before the times of the prober's writes were kept"),

@@ -64,8 +64,12 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
 
 /// A sum over `due` operations that should hold in every interval, and does not in `broken` of them.
 fn conserved(name: &'static str, rule: &'static str, due: u64, broken: u64) -> Audit {
-    let found =
-        if broken == 0 { format!("holds for {due} operations") } else { format!("violated in {broken} intervals") };
+    let (of_due, of_broken) = (if due == 1 { "" } else { "s" }, if broken == 1 { "" } else { "s" });
+    let found = if broken == 0 {
+        format!("holds for {due} operation{of_due}")
+    } else {
+        format!("violated in {broken} interval{of_broken}")
+    };
     Audit { name, rule, found, holds: broken == 0, by_database: false }
 }
 

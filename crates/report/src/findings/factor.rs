@@ -146,7 +146,7 @@ mod tests {
         let values = [("warm_up.round", Value::Bytes(Bytes::mebi(64))), ("cores", Value::Integer(2))];
         check(table(&values), None, "cores 2, warm_up.round 64\u{a0}MiB");
         check(table(&values[1..]), None, "cores 2");
-        check(table(&[]), None, "as given");
+        check(table(&[]), None, "unchanged");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod load;
 mod metrics;
 mod observed;
 mod point;
+mod point_choice;
 pub mod replication;
 mod run;
 mod search;

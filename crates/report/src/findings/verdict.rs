@@ -13,6 +13,7 @@ use super::void::Void;
 use super::window::warm_up::{WarmUp, WarmUpEnd};
 use super::window::whole_run::WholeRun;
 use super::window::{FailureCount, Window};
+use crate::numbers::counted;
 use proofload_analysis::generator::{Doubt, GeneratorCheck};
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::validity::{Check as WindowCheck, VoidReason};
@@ -161,9 +162,9 @@ fn out_of_force(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     }
     let void = |(why, at): (String, Vec<f64>)| {
         let (first, last) = (at.first()?.floor(), at.last()?.ceil());
-        let count = at.len();
+        let readings = counted(at.len(), "reading");
         Some(Void::verification(format!(
-            "replication was not in force in {count} readings from second {first} to {last}: {why}"
+            "replication was not in force in {readings} from second {first} to {last}: {why}"
         )))
     };
     seconds.into_iter().filter_map(void).collect()

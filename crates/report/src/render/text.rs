@@ -85,7 +85,8 @@ fn row(point: &PointFindings, columns: &[MetricName]) -> Vec<String> {
     let mut cells: Vec<String> =
         point.levels.iter().map(|(setting, value)| plain(&crate::findings::level_of(setting, value))).collect();
     if cells.is_empty() {
-        cells.push(point.id.to_string());
+        // People count points from 1.
+        cells.push(point.id.saturating_add(1).to_string());
     }
     cells.extend(columns.iter().map(|column| value(point, column)));
     cells.push(point.verdict.word().to_owned());

@@ -6,7 +6,7 @@ use crate::findings::attribution::{
     PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of, size_change,
 };
 use crate::groups::by_key;
-use crate::numbers::short;
+use crate::numbers::{counted, short};
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::ResourceClass;
 
@@ -160,10 +160,14 @@ fn percent(share: f64) -> String {
 fn verdict(one: &ResourceAttribution) -> String {
     match &one.decision.verdict {
         ResourceVerdict::Refuted { is_firm: true } => "refuted, firmly".to_owned(),
-        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => format!("not told apart; {blocks} more blocks"),
+        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => not_told_apart(*blocks),
         ResourceVerdict::NotTested { why } => format!("not tested: {why}"),
         other => other.word().to_owned(),
     }
+}
+
+fn not_told_apart(blocks: u32) -> String {
+    format!("not told apart; {}", counted(blocks as usize, "more block"))
 }
 
 /// What is said of the 99th percentile. *Confirmed* stays a word of throughput.
@@ -173,9 +177,7 @@ fn verdict_on_response(one: &ResourceAttribution) -> String {
         ResourceVerdict::Confirmed => "follows one for one",
         ResourceVerdict::Contributes => "follows in part",
         ResourceVerdict::Refuted { .. } => return "does not follow".to_owned(),
-        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => {
-            return format!("not told apart; {blocks} more blocks");
-        }
+        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => return not_told_apart(*blocks),
         other => return other.word().to_owned(),
     };
     let way = if found.lengthens == Some(true) { "less lengthens it" } else { "less shortens it" };

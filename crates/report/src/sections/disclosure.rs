@@ -87,7 +87,7 @@ fn attempts(findings: &Findings<'_>) -> Table {
     let caption = prose!["Every attempt at a run, in order, with the seed of its inputs. Times are UTC."];
     TableOf::new("table-attempts", caption, &findings.record.attempts)
         .words("Attempt", |attempt| attempt.id.to_string())
-        .words("Run", |attempt| attempt.run.index.to_string())
+        .words("Run", |attempt| attempt.run.index.saturating_add(1).to_string())
         .words("Point", |attempt| {
             findings.points.get(attempt.run.point as usize).map(|point| point.label()).unwrap_or_default()
         })

@@ -1,8 +1,9 @@
-//! Settings of the whole server that a study changes with leave (`engine.changes = "allowed"`): its memory, its cores, and whatever else it has.
-//! Before the first change of each, its old value is noted in the study's database, so that it can be put back, also by another process after a
-//! kill. What is put back is read back. May not change what was not asked for.
+//! Settings of the whole server that a study changes with leave (`engine.changes = "allowed"`): its memory, its cores, the memory of a query,
+//! and whatever else it has. Before the first change of each, its old value is noted in the study's database, so that it can be put back, also
+//! by another process after a kill. What is put back is read back. May not change what was not asked for.
 
 use super::database::{self, text};
+use super::unlisted::{self, UnlistedSetting};
 use super::wire::ServerConnection;
 use crate::contract::{Error, OwnedValue, Target};
 use proofload_model::settings::{Kind, Scope, SettingSpec, setting};
@@ -32,11 +33,6 @@ const CHANGES: &str = "changes";
 const NOTES: &str = "proofload_changed";
 /// The setting without which others may not be changed.
 const ADVANCED: &str = "show advanced options";
-/// The setting of cores, which is no row of `sys.configurations`, and its name in notes.
-pub(super) const CORES: &str = "online_schedulers";
-const AFFINITY: &str = "process affinity";
-/// Where it is read.
-pub(super) const SCHEDULERS: &str = "sys.dm_os_schedulers";
 
 /// An old value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +52,6 @@ pub(super) fn is_ours(name: &str) -> bool {
     name == CHANGES || name == "backup"
 }
 
-/// The number of schedulers that work.
-pub(super) async fn schedulers(connection: &mut ServerConnection) -> Result<String, Error> {
-    let sql = "SELECT CAST(count(*) AS varchar(20)) FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'";
-    let rows = connection.rows(sql).await.map_err(|error| error.context("read the server's schedulers"))?;
-    Ok(first_text(&rows))
-}
-
 /// Changes a setting of the server, by the server's own name of it, after its old value is noted.
 pub(super) async fn set(connection: &mut ServerConnection, name: &str, old: &str, value: i64) -> Result<(), Error> {
     let mut notes = read(connection).await?;
@@ -79,21 +68,24 @@ pub(super) async fn set(connection: &mut ServerConnection, name: &str, old: &str
     connection.text(&configure(name, &value.to_string())).await.map_err(context)
 }
 
-/// The processors that work now, as a statement names them.
-async fn affinity_now(connection: &mut ServerConnection) -> Result<String, Error> {
-    let sql = "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' \
-               ELSE (SELECT string_agg(CAST(cpu_id AS varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END";
-    Ok(first_text(&connection.rows(sql).await.map_err(|error| error.context("read the server's affinity"))?))
+/// Changes a setting that `sys.configurations` does not list, after its old value is noted.
+pub(super) async fn set_unlisted(
+    connection: &mut ServerConnection,
+    setting: &UnlistedSetting,
+    value: i64,
+) -> Result<(), Error> {
+    let context =
+        |error: Error| error.context(format!("set {} of the server to {value}; {}", setting.name, setting.needs));
+    let old = unlisted_now(connection, setting).await.map_err(context)?;
+    let mut notes = read(connection).await?;
+    note(connection, &mut notes, setting.note, &old).await.map_err(context)?;
+    connection.text(&(setting.set)(value)).await.map_err(context)
 }
 
-/// Has so many schedulers work, on the first processors.
-pub(super) async fn set_cores(connection: &mut ServerConnection, count: i64) -> Result<(), Error> {
-    let old = affinity_now(connection).await?;
-    let mut notes = read(connection).await?;
-    note(connection, &mut notes, AFFINITY, &old).await?;
-    let context =
-        |error: Error| error.context(format!("have {count} schedulers work; the account needs ALTER SETTINGS"));
-    connection.text(&affinity(&format!("0 TO {}", count - 1))).await.map_err(context)
+/// What would be noted now of a setting that `sys.configurations` does not list.
+async fn unlisted_now(connection: &mut ServerConnection, setting: &UnlistedSetting) -> Result<String, Error> {
+    let rows = connection.rows(setting.old).await;
+    Ok(first_text(&rows.map_err(|error| error.context(format!("read {} of the server", setting.note)))?))
 }
 
 /// Puts every noted value back, the last first, and reads each back; nothing where none is noted.
@@ -128,7 +120,12 @@ pub(super) async fn put_back_unless(
 
 /// Puts one value back, and fails where it is not in force then.
 async fn restore(connection: &mut ServerConnection, name: &str, old: &str) -> Result<(), Error> {
-    let statement = if name == AFFINITY { affinity(old) } else { configure(name, old) };
+    let unlisted = unlisted::of_note(name);
+    // What the server refused to change was noted before: it is as it was, and who may not change it may not put it back either.
+    if unlisted.is_some() && is_same(old, &value_now(connection, name).await?) {
+        return Ok(());
+    }
+    let statement = unlisted.map_or_else(|| configure(name, old), |setting| (setting.put_back)(old));
     connection.text(&statement).await?;
     let now = value_now(connection, name).await?;
     if is_same(old, &now) {
@@ -139,15 +136,15 @@ async fn restore(connection: &mut ServerConnection, name: &str, old: &str) -> Re
 
 /// The value that the server has of what a note names.
 async fn value_now(connection: &mut ServerConnection, name: &str) -> Result<String, Error> {
-    if name == AFFINITY {
-        return affinity_now(connection).await;
+    if let Some(setting) = unlisted::of_note(name) {
+        return unlisted_now(connection, setting).await;
     }
     let sql = format!("SELECT CAST(c.value AS varchar(20)) FROM sys.configurations c WHERE c.name = {}", text(name));
     let rows = connection.rows(&sql).await.map_err(|error| error.context(format!("read {name} of the server")))?;
     Ok(first_text(&rows))
 }
 
-/// Whether two values are the same: a word or number, or processors in any order.
+/// Whether two values are the same: a word or number, or several, such as processors, in any order.
 fn is_same(one: &str, other: &str) -> bool {
     let sorted = |text: &str| {
         let mut parts: Vec<String> = text.split(',').map(str::to_owned).collect();
@@ -159,7 +156,7 @@ fn is_same(one: &str, other: &str) -> bool {
 
 /// The name that a study has for what a note names.
 fn setting_of(name: &str) -> &str {
-    if name == AFFINITY { CORES } else { name }
+    unlisted::of_note(name).map_or(name, |setting| setting.name)
 }
 
 /// A change that a killed run has left, which nobody may put back here.
@@ -189,10 +186,6 @@ fn configure(name: &str, value: &str) -> String {
     format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", text(name))
 }
 
-fn affinity(processors: &str) -> String {
-    format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {processors}")
-}
-
 /// Notes an old value, unless there is one: that is the value from before all changes.
 async fn note(
     connection: &mut ServerConnection,
@@ -203,7 +196,7 @@ async fn note(
     if notes.iter().any(|known| known.name == name) {
         return Ok(());
     }
-    // It is put back as it stands: a number, a word, numbers with commas.
+    // It is put back as it stands: whole numbers and words, with commas.
     let is_plain =
         !old.is_empty() && old.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ',' | '-'));
     if !is_plain {

@@ -21,6 +21,7 @@ mod session;
 mod settings;
 mod statement_entry;
 mod thread_times;
+mod unlisted;
 mod version;
 mod wire;
 

@@ -1,11 +1,12 @@
 //! Rights that a login lacks, asked from the server. Rows in bulk come over the connection, not out of files of the server, so that
 //! `ADMINISTER BULK OPERATIONS` is not among them. Never asked of a real server. Source: Microsoft's documentation, "`HAS_PERMS_BY_NAME`",
-//! "`IS_SRVROLEMEMBER`", "RESTORE (Transact-SQL)", "`sys.dm_os_wait_stats`", "`sp_configure`".
+//! "`IS_SRVROLEMEMBER`", "RESTORE (Transact-SQL)", "`sys.dm_os_wait_stats`", "`sp_configure`", "ALTER WORKLOAD GROUP".
 
 use super::address::ServerAddress;
 use super::database::{MASTER, is_listed};
 use super::engine::Sqlserver;
 use super::session::connect;
+use super::unlisted::MEMORY_GRANT;
 use super::wire::{ServerConnection, quoted};
 use crate::contract::{
     Error, MissingRight, OwnedValue, RightPurpose, RightsFailure, ServerRights, Target, Value, asked,
@@ -72,6 +73,7 @@ struct LoginAtServer {
     /// Whether the study's database is the login's own, which may restore it.
     owns_database: bool,
     ends_sessions: bool,
+    controls_server: bool,
 }
 
 impl LoginAtServer {
@@ -89,6 +91,7 @@ impl LoginAtServer {
             backs_up,
             owns_database,
             ends_sessions,
+            controls_server,
         ] = flags[..]
         else {
             return None;
@@ -106,6 +109,7 @@ impl LoginAtServer {
             backs_up,
             owns_database,
             ends_sessions,
+            controls_server,
         })
     }
 
@@ -118,7 +122,7 @@ impl LoginAtServer {
         // A database that is made here is the login's own.
         let may_restore = !self.has_database || self.is_creator || self.owns_database;
         let keep = format!("USE {database}; GRANT BACKUP DATABASE TO {login}");
-        let all: [(bool, &str, &[RightPurpose], String); 8] = [
+        let all: [(bool, &str, &[RightPurpose], String); 9] = [
             (may_create, "CREATE ANY DATABASE", &[RightPurpose::Database], at_server("CREATE ANY DATABASE")),
             (!self.has_database || self.owns_contents, "db_owner", &[RightPurpose::Build], own),
             (
@@ -142,6 +146,12 @@ impl LoginAtServer {
                 &[RightPurpose::Sessions, RightPurpose::Meetings],
                 at_server("ALTER ANY CONNECTION"),
             ),
+            (
+                self.controls_server,
+                "CONTROL SERVER",
+                &[RightPurpose::ServerSetting(MEMORY_GRANT)],
+                at_server("CONTROL SERVER"),
+            ),
         ];
         let missing = |(_, right, purposes, grant): (bool, &str, &[RightPurpose], String)| MissingRight {
             right: right.to_owned(),
@@ -158,15 +168,15 @@ mod tests {
 
     #[test]
     fn a_database_that_is_not_there_is_made_by_who_may() {
-        let names = |flags: [i64; 10]| {
+        let names = |flags: [i64; 11]| {
             let row: Vec<OwnedValue> =
                 std::iter::once(OwnedValue::Text("me".to_owned())).chain(flags.map(OwnedValue::Integer)).collect();
             let login = LoginAtServer::of(&row, "later".to_owned(), false).expect("it is whole");
             login.lacking().into_iter().map(|missing| missing.right).collect::<Vec<_>>()
         };
-        assert_eq!(names([0, 0, 1, 0, 1, 1, 0, 0, 0, 1]), ["CREATE ANY DATABASE"]);
-        assert_eq!(names([0, 1, 1, 0, 1, 1, 0, 0, 0, 1]), [""; 0]);
-        assert_eq!(names([1, 0, 1, 0, 1, 1, 0, 0, 0, 1]), [""; 0]);
+        assert_eq!(names([0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1]), ["CREATE ANY DATABASE"]);
+        assert_eq!(names([0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1]), [""; 0]);
+        assert_eq!(names([1, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1]), [""; 0]);
         assert!(LoginAtServer::of(&[OwnedValue::Null], "later".to_owned(), false).is_none());
     }
 

@@ -1,9 +1,9 @@
 //! `engine.settings.*` of SQL Server: options of the study's own database are set, those of the server only with leave; all are read back
 //! and compared.
 
-use super::changes::{self, CORES, SCHEDULERS};
+use super::unlisted::{self, UNLISTED};
 use super::wire::{ServerConnection, quoted};
-use super::{database, memory_use, row_groups, version};
+use super::{changes, database, memory_use, row_groups, version};
 use crate::contract::{Error, OwnedValue, Target};
 use crate::engines::switch::switch;
 use proofload_model::facts::{client, engine};
@@ -63,6 +63,8 @@ const OBSERVED: &[&str] = &[
     "cost_threshold_for_parallelism",
     "affinity_mask",
     "optimize_for_ad_hoc_workloads",
+    // Beside the one in force, where that is asked for.
+    "request_max_memory_grant_percent_stored",
 ];
 
 /// What the server says of one setting.
@@ -132,12 +134,18 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, da
     Ok(())
 }
 
-/// Changes a setting of the server; false where it is none, or the value no number.
+/// Changes a setting of the server; false where it is none, or the value not one that it takes.
 async fn change(connection: &mut ServerConnection, found: Option<&InForce>, value: &str) -> Result<bool, Error> {
     let Some((found, value)) = found.zip(value.trim().parse::<i64>().ok()) else { return Ok(false) };
-    match found.source.as_str() {
-        SERVER => changes::set(connection, &found.name, &found.value, value).await.map(|()| true),
-        SCHEDULERS if value > 0 => changes::set_cores(connection, value).await.map(|()| true),
+    if found.source == SERVER {
+        return changes::set(connection, &found.name, &found.value, value).await.map(|()| true);
+    }
+    // What is in force is no number where it is that of another group of sessions, which the setting does not reach.
+    let is_number = found.value.parse::<f64>().is_ok();
+    match unlisted::of_name(&found.name) {
+        Some(setting) if is_number && setting.values.contains(&value) => {
+            changes::set_unlisted(connection, setting, value).await.map(|()| true)
+        }
         _ => Ok(false),
     }
 }
@@ -238,22 +246,26 @@ async fn read(
     asked: &BTreeMap<&str, &str>,
 ) -> Result<BTreeMap<String, InForce>, Error> {
     let rows = connection.rows(READ).await.map_err(|error| error.context("read the server's settings"))?;
-    let setting = |row: Vec<OwnedValue>| match <[OwnedValue; 3]>::try_from(row) {
-        Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) => {
-            let value = match value {
-                OwnedValue::Text(value) => value.trim().to_owned(),
-                _ => String::new(),
-            };
-            Some((canonical(&name), InForce { name, value, source }))
-        }
-        _ => None,
-    };
-    let mut known: BTreeMap<String, InForce> = rows.into_iter().filter_map(setting).collect();
-    if asked.keys().any(|name| canonical(name) == CORES) {
-        let value = changes::schedulers(connection).await?;
-        known.insert(CORES.to_owned(), InForce { name: CORES.to_owned(), value, source: SCHEDULERS.to_owned() });
+    let mut known: BTreeMap<String, InForce> = rows.into_iter().filter_map(in_force).collect();
+    for setting in UNLISTED.iter().filter(|setting| is_asked(asked, setting.name)) {
+        let context =
+            |error: Error| error.context(format!("read {}; the account needs VIEW SERVER STATE", setting.name));
+        let rows = connection.rows(setting.in_force).await.map_err(context)?;
+        known.extend(rows.into_iter().filter_map(in_force));
     }
     Ok(known)
+}
+
+/// A setting by the name that studies use, from a row of its name, its value and where it stands.
+fn in_force(row: Vec<OwnedValue>) -> Option<(String, InForce)> {
+    let Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) = <[OwnedValue; 3]>::try_from(row) else {
+        return None;
+    };
+    let value = match value {
+        OwnedValue::Text(value) => value.trim().to_owned(),
+        _ => String::new(),
+    };
+    Some((canonical(&name), InForce { name, value, source }))
 }
 
 /// Whether the value in force fulfils what was asked.

@@ -1,7 +1,7 @@
 //! `tier check`: whether a pool that nobody serves is sound. It changes nothing.
 
 use super::devices;
-use super::units::{bytes, count};
+use super::units::{bytes, count, counted};
 use super::words::{Faults, OriginPlace, origins};
 use crate::cli_tier::CheckPoolArguments;
 use crate::exit::Exit;
@@ -76,7 +76,7 @@ fn as_text(found: &PoolFinding, arguments: &CheckPoolArguments) -> String {
     line("journal", format!("{} records after the checkpoint", count(found.inspection.journal_records as u64)));
     for (number, volume) in (0..).zip(&superblock.volumes) {
         let (lines, dirty) = found.inspection.lines_of(number);
-        let of = format!("{}, {} lines, {} dirty", bytes(volume.bytes), count(lines), count(dirty));
+        let of = format!("{}, {}, {} dirty", bytes(volume.bytes), counted(lines, "line"), count(dirty));
         line("volume", format!("{number}: {of}; origin {}", volume.origin));
     }
     line("checksums", checksums(found));

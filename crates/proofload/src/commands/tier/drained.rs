@@ -1,6 +1,6 @@
 //! How a drain ended, as text and as JSON. It drains nothing.
 
-use super::units::{bytes, count, time};
+use super::units::{bytes, count, counted, time};
 use proofload_tier::tier::{DrainStatus, SalvageStatus, SkippedRange};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,23 +64,24 @@ pub(super) fn as_text(drained: &DrainOutcome, within: Duration) -> String {
         Some(left) => format!("about {} more at {rate}/s", time(left)),
         None => "nothing was cleaned recently, so the remaining time is unknown".to_owned(),
     };
-    format!("not drained within {}: {} lines are dirty; {left}{damaged}{torn}", time(within), count(status.dirty_lines))
+    let (dirty, are) = (counted(status.dirty_lines, "line"), if status.dirty_lines == 1 { "is" } else { "are" });
+    format!("not drained within {}: {dirty} {are} dirty; {left}{damaged}{torn}", time(within))
 }
 
 /// What is said of lines that no drain cleans, and where they are listed.
 fn damaged(lines: u32) -> String {
     format!(
-        "{} damaged lines cannot be drained (`tier check CACHE` lists them once the pool is stopped, and `tier drain \
+        "{} cannot be drained (`tier check CACHE` lists them once the pool is stopped, and `tier drain \
          --cache CACHE` says what to do)",
-        count(lines)
+        counted(lines, "damaged line")
     )
 }
 
 fn losses(found: &FoundSalvage, torn: &str, within: Duration) -> String {
     let status = &found.status;
     let (written, left) = (bytes(status.written_bytes), bytes(status.left_bytes));
-    let lines = count(status.drain.dirty_lines);
-    let mut text = format!("NOT drained: {written} written back, {left} in {lines} lines left in the cache{torn}\n");
+    let lines = counted(status.drain.dirty_lines, "line");
+    let mut text = format!("NOT drained: {written} written back, {left} in {lines} left in the cache{torn}\n");
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<11} {value}\n"));
     for range in status.skipped.iter().take(NAMED) {
         let (from, to) = (range.bytes.start, range.bytes.end);
@@ -200,6 +201,8 @@ mod tests {
         let damaged = text(3, 3);
         assert!(damaged.starts_with("NOT drained: 3 damaged lines cannot be drained "), "{damaged}");
         assert!(damaged.contains("tier check") && !damaged.contains("within"), "{damaged}");
+        assert!(text(1, 1).starts_with("NOT drained: 1 damaged line cannot be drained "), "{}", text(1, 1));
+        assert!(text(1, 0).starts_with("not drained within 60.0 s: 1 line is dirty; "), "{}", text(1, 0));
         let both = text(5, 3);
         assert!(both.starts_with("not drained within 60.0 s: 5 lines are dirty; "), "{both}");
         assert!(both.contains("3 damaged lines cannot be drained") && !text(5, 0).contains("damaged"), "{both}");

@@ -4,6 +4,7 @@ use super::devices;
 use crate::cli_tier::DumpArguments;
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::units::counted;
 use proofload_tier::device::PageCache;
 use proofload_tier::lines::LineEntry;
 use proofload_tier::tier::CacheInspection;
@@ -39,7 +40,7 @@ fn parts(found: &CacheInspection, entry: &LineEntry) -> Option<(u8, u64, String,
 fn as_text(found: &CacheInspection, arguments: &DumpArguments, out: &mut dyn Write) -> std::io::Result<()> {
     for volume in volumes(found) {
         let (lines, dirty) = found.lines_of(volume);
-        writeln!(out, "volume {volume}: {lines} lines, {dirty} dirty")?;
+        writeln!(out, "volume {volume}: {}, {dirty} dirty", counted(lines as usize, "line"))?;
         for range in found.dirty_ranges(volume) {
             writeln!(out, "  dirty bytes {} to {}", range.start, range.end)?;
         }

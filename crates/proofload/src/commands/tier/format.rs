@@ -1,7 +1,7 @@
 //! `tier format`: makes an empty pool. What would be lost must be named twice.
 
 use super::devices;
-use super::units::{bytes, count};
+use super::units::{bytes, count, counted};
 use super::words::{Faults, OriginPlace, origins, size};
 use crate::cli_tier::FormatArguments;
 use crate::exit::Exit;
@@ -116,7 +116,7 @@ fn loss(content: DeviceContent) -> Option<String> {
         DeviceContent::Cache { dirty_lines: 0 } => Some("is the cache of a pool".to_owned()),
         DeviceContent::Cache { dirty_lines: u32::MAX } => Some("is the cache of a pool that is damaged".to_owned()),
         DeviceContent::Cache { dirty_lines } => {
-            Some(format!("is the cache of a pool and has {} lines that no origin has", count(dirty_lines)))
+            Some(format!("is the cache of a pool and has {} that no origin has", counted(dirty_lines, "line")))
         }
         DeviceContent::Origin => Some("is the origin of a pool, whose cache may have newer content".to_owned()),
         DeviceContent::Foreign => Some("has content of another program".to_owned()),

@@ -2,7 +2,7 @@
 //! one durable write, so that a crash leaves the old size or the new one.
 
 use super::devices;
-use super::units::{bytes, count};
+use super::units::{bytes, count, counted};
 use super::words::{Faults, OriginPlace, modes, origins, pool_settings, size, time};
 use crate::cli_tier::ResizeArguments;
 use crate::clock::SystemClock;
@@ -190,7 +190,7 @@ fn as_text(done: &ResizeOutcome, path: &Path) -> String {
     let mut text = format!("resized: {} from {} to {}\n", path.display(), size(done.before), size(done.lines));
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<9} {value}\n"));
     line("cleaned", format!("{} written to the origins", bytes(done.cleaned_bytes)));
-    line("dirty", format!("{} lines, which stay in the cache", count(done.dirty_lines)));
+    line("dirty", format!("{}, kept in the cache", counted(done.dirty_lines, "line")));
     line("at most", format!("{}, {} with its tables", size(done.geometry.most_lines), bytes(done.geometry.bytes())));
     text
 }

@@ -15,6 +15,12 @@ pub(super) fn count(value: impl Into<u64>) -> String {
     text
 }
 
+/// A count with what is counted: `1 line`, `1,024 lines`.
+pub(super) fn counted(value: impl Into<u64>, noun: &str) -> String {
+    let value = value.into();
+    format!("{} {noun}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
 /// Bytes in the largest binary unit of which there is one at least.
 pub(super) fn bytes(value: u64) -> String {
     let units = [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -55,6 +61,7 @@ mod tests {
     #[test]
     fn figures_have_their_units() {
         assert_eq!(["1", "999", "1,000", "12,345,678"], [1_u64, 999, 1_000, 12_345_678].map(count));
+        assert_eq!(["0 lines", "1 line", "1,024 lines"], [0_u64, 1, 1_024].map(|lines| counted(lines, "line")));
         assert_eq!(["512 B", "8 KiB", "1.5 MiB"], [512, 8192, 3 << 19].map(bytes));
         assert_eq!([percent(None), percent(Some(0.716))], ["—", "71.6 %"]);
         let times = [12, 123_000, 12_300_000, 61_000_000_000].map(|nanos| time(Duration::from_nanos(nanos)));

@@ -5,7 +5,7 @@ use super::memory::raised_sizes;
 use super::point::PointAttribution;
 use super::visits::PointVisits;
 use super::words::{NOTHING, OF_ACCOUNT, interval};
-use crate::numbers::{capital, percent_end, short};
+use crate::numbers::{self, capital, percent_end, short};
 use proofload_analysis::attribution::{
     Decision, Experiment as Estimates, KnobElasticity, LimitUse, ResourceVerdict, Treatment,
 };
@@ -132,7 +132,11 @@ fn beyond_host(name: &str, wanted: f64, facts: &[Fact]) -> Option<String> {
         let given = limit::CORES.number(facts).filter(|_| name != CLIENTS_CPU);
         let cores = host::CORES.number(facts).into_iter().chain(given).reduce(f64::min)?;
         return (wanted > cores * (1.0 + ROUNDING)).then(|| {
-            format!("{} CPU seconds per second are more than the time of {} cores", short(wanted), short(cores))
+            format!(
+                "{} CPU seconds per second are more than the time of {}",
+                short(wanted),
+                numbers::cores(&short(cores))
+            )
         });
     }
     let memory = host::MEMORY.number(facts).filter(|_| name == setting::LIMITS_MEMORY)?;

@@ -257,7 +257,7 @@ pub fn compare<'r>(
     let (ours, theirs) = (&findings.0, &findings.1);
     same_workload(ours, theirs)?;
     let metrics = metrics(chosen, ours, theirs)?;
-    let factors = factors(ours, theirs);
+    let factors = factors(ours.factors.iter().chain(&theirs.factors));
     same_profile(&factors, ours, theirs)?;
     let mut pairs = pairs(&factors, ours, theirs);
     keep(&mut pairs, chosen)?;

@@ -1,16 +1,16 @@
 //! Which metrics and which points a comparison is asked for, checked before anything is compared.
 
 use super::super::evaluate::Findings;
-use super::super::factor::{between, level_text};
+use super::super::point_choice::{KnownLevels, Level, is_asked_for};
 use super::gate::undirected;
 use super::metric::{Better, Metric, known, metrics_of};
 use super::outcome::is_throughput;
-use super::pairing::Pair;
+use super::pairing::{Pair, factors, planned_pairs};
 use crate::error::Error;
 use crate::metrics::{MetricKey, WRITES_AWAY};
 use crate::workloads::{Workload, workload};
-use proofload_model::settings::{Settings, Value, setting};
-use proofload_model::study::{Factor, Study, values_of};
+use proofload_model::settings::{Settings, setting};
+use proofload_model::study::Study;
 use std::collections::BTreeSet;
 
 /// What was asked for.
@@ -20,24 +20,6 @@ pub struct ComparisonFilter {
     pub metrics: Vec<String>,
     /// Levels of the points to compare; all points when empty. Levels of one setting are alternatives.
     pub levels: Vec<Level>,
-}
-
-/// A level as it was asked for: `limits.memory=64MiB`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
-    /// Path of the setting.
-    pub setting: String,
-    /// The level as a study writes it.
-    pub value: String,
-}
-
-impl Level {
-    /// Reads `SETTING=LEVEL`; `None` when a part is missing.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (setting, value) = text.split_once('=')?;
-        let (setting, value) = (setting.trim().to_owned(), value.trim().to_owned());
-        (!setting.is_empty() && !value.is_empty()).then_some(Self { setting, value })
-    }
 }
 
 /// The metrics to compare, each once. The error names one that is not known, and those that are.
@@ -118,45 +100,15 @@ pub fn are_throughput(names: &[String], settings: &Settings) -> bool {
     if names.is_empty() { is_rate(workload.headline.name) } else { names.iter().all(|name| is_rate(name)) }
 }
 
-/// Checks levels before two studies are measured. The error names one that no point of either will have; of searches, which choose their
-/// points later, nothing is refused.
+/// Checks levels before two studies are measured, by the points that they will have. The error names one that no point has, and what there is; of
+/// searches, which choose their points later, nothing is refused.
 pub fn expect_levels(levels: &[Level], studies: [&Study; 2]) -> Result<(), Error> {
-    let is_search = |study: &&Study| study.settings.get(setting::SEARCH_SETTING).is_some();
-    if studies.iter().any(is_search) {
+    let is_search = |study: &Study| study.settings.get(setting::SEARCH_SETTING).is_some();
+    if levels.is_empty() || studies.into_iter().any(is_search) {
         return Ok(());
     }
-    levels.iter().try_for_each(|level| expect_level(level, studies))
-}
-
-fn expect_level(level: &Level, studies: [&Study; 2]) -> Result<(), Error> {
-    let Level { setting, value } = level;
-    let factors: Vec<&Factor> = studies.iter().flat_map(|study| &study.factors).collect();
-    let refused = |why: String| Err(Error::new(format!("no point has {setting}={value}; {why}")));
-    // What a group comes to in a study that does not vary it is known only of its points.
-    if factors.iter().any(|factor| factor.is_group() && factor.setting == *setting) {
-        return Ok(());
-    }
-    if !factors.iter().any(|factor| factor.varies(setting)) {
-        let mut names: Vec<&str> = factors.iter().map(|factor| factor.setting.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        return refused(match names[..] {
-            [] => "the studies have no factor".to_owned(),
-            _ => format!("the factors are: {}", names.join(", ")),
-        });
-    }
-    let values = studies.iter().flat_map(|study| values_of(setting, &study.settings, &study.factors));
-    let values: Vec<&Value> = values.collect();
-    if values.iter().any(|value| is_value(value, level)) {
-        return Ok(());
-    }
-    let mut told: Vec<String> = Vec::new();
-    for text in values.iter().map(|value| value.to_string()) {
-        if !told.contains(&text) {
-            told.push(text);
-        }
-    }
-    refused(format!("its levels are: {}", told.join(between(values.iter().copied()))))
+    let factors = factors(studies.into_iter().flat_map(|study| &study.factors));
+    expect_each(&planned_pairs(&factors, studies), levels)
 }
 
 /// Where the kind of a metric stands among the workload's; what has no kind comes first.
@@ -167,54 +119,38 @@ fn kind_place(metric: &Metric, kinds: &[String]) -> usize {
 
 /// Keeps the pairs that were asked for. The error names a level that no pair has.
 pub(super) fn keep(pairs: &mut Vec<Pair<'_>>, chosen: &ComparisonFilter) -> Result<(), Error> {
-    for level in &chosen.levels {
-        if !pairs.iter().any(|pair| has(pair, level)) {
-            let (setting, value) = (&level.setting, &level.value);
-            return Err(Error::new(format!("no point has {setting}={value}; {}", levels_of(pairs, setting))));
-        }
-    }
-    let settings: Vec<&str> = chosen.levels.iter().map(|level| level.setting.as_str()).collect();
-    pairs.retain(|pair| {
-        settings.iter().all(|setting| chosen.levels.iter().any(|level| level.setting == **setting && has(pair, level)))
-    });
+    expect_each(pairs, &chosen.levels)?;
+    pairs.retain(|pair| is_asked_for(&chosen.levels, |level| has(pair, level)));
     Ok(())
+}
+
+fn expect_each(pairs: &[Pair<'_>], levels: &[Level]) -> Result<(), Error> {
+    let wrong = levels.iter().find(|level| !pairs.iter().any(|pair| has(pair, level)));
+    wrong.map_or(Ok(()), |level| Err(Error::new(known_levels(pairs).refusal(level, "--point"))))
 }
 
 fn has(pair: &Pair<'_>, level: &Level) -> bool {
     let found = pair.levels.iter().find(|(setting, _)| *setting == level.setting);
     let in_group = || pair.key.get(&level.setting);
-    let Some(value) = found.and_then(|(_, value)| value.as_ref()).or_else(in_group) else { return false };
-    is_value(value, level)
+    found.and_then(|(_, value)| value.as_ref()).or_else(in_group).is_some_and(|value| level.is(value))
 }
 
-fn is_value(value: &Value, level: &Level) -> bool {
-    let plain = |text: &str| text.replace([' ', '\u{a0}'], "");
-    value.to_string() == level.value || plain(&level_text(value)) == plain(&level.value)
-}
-
-fn levels_of(pairs: &[Pair<'_>], setting: &str) -> String {
-    let mut levels: Vec<String> = Vec::new();
-    let of_setting = pairs.iter().flat_map(|pair| &pair.levels).filter(|(known, _)| known == setting);
-    for value in of_setting.filter_map(|(_, value)| value.as_ref()) {
-        let text = value.to_string();
-        if !levels.contains(&text) {
-            levels.push(text);
-        }
+fn known_levels(pairs: &[Pair<'_>]) -> KnownLevels {
+    let mut known = KnownLevels::default();
+    for pair in pairs {
+        let own = pair.levels.iter().filter_map(|(factor, level)| Some((factor, level.as_ref()?)));
+        own.for_each(|(factor, level)| known.add(factor, level));
+        pair.key.iter().for_each(|(setting, value)| known.add_inside(setting, value));
     }
-    if levels.is_empty() {
-        let mut settings: Vec<&str> =
-            pairs.iter().flat_map(|pair| &pair.levels).map(|(name, _)| name.as_str()).collect();
-        settings.dedup();
-        let factors = if settings.is_empty() { "the records have no factor".to_owned() } else { settings.join(", ") };
-        return format!("the factors are: {factors}");
-    }
-    let separator = between(pairs.iter().flat_map(|pair| &pair.levels).filter_map(|(_, value)| value.as_ref()));
-    format!("its levels are: {}", levels.join(separator))
+    known
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::settings::Value;
+    use proofload_model::study::Factor;
+    use proofload_model::units::Bytes;
 
     #[test]
     fn a_gate_can_judge_what_has_a_better_direction() {
@@ -257,11 +193,44 @@ mod tests {
             assert_eq!(refused(&fixed, &varied, text), None, "{text}: one varies it, the other has 4");
         }
         let told = refused(&varied, &varied, "workload.virtual_users=3").expect("there is none");
-        assert_eq!(told, "no point has workload.virtual_users=3; its levels are: 1, 2");
+        assert_eq!(
+            told,
+            "no point has workload.virtual_users=3; the levels of workload.virtual_users are 1, 2; for example \
+             --point workload.virtual_users=1"
+        );
         let told = refused(&varied, &varied, "limits.cpu=1").expect("it does not vary");
-        assert!(told.ends_with("the factors are: workload.virtual_users"), "{told}");
+        assert!(told.contains("the factors are workload.virtual_users (1, 2); for example --point "), "{told}");
         let told = refused(&fixed, &fixed, "limits.cpu=1").expect("nothing varies");
-        assert!(told.ends_with("the studies have no factor"), "{told}");
+        assert!(told.ends_with("nothing varies, so leave out --point"), "{told}");
+    }
+
+    #[test]
+    fn a_level_of_a_group_is_refused_before_a_run_too() {
+        let table = |values: &[(&str, Value)]| {
+            Value::Table(values.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let levels = vec![table(&[("memory", Value::Bytes(Bytes::mebi(64)))]), table(&[])];
+        let fixed = [("limits.memory".to_owned(), Value::Bytes(Bytes::mebi(512)))];
+        let settings = Settings(fixed.into_iter().collect());
+        let varied =
+            Study { settings: settings.clone(), factors: vec![Factor { setting: "limits".to_owned(), levels }] };
+        let plain = Study { settings, factors: Vec::new() };
+        let refused = |one: &Study, other: &Study, text: &str| {
+            let level = Level::parse(text).expect("a level");
+            expect_levels(&[level], [one, other]).err().map(|error| error.to_string())
+        };
+        for good in ["limits=memory 64MiB", "limits=unchanged", "limits.memory=512 MiB", "limits.memory=64MiB"] {
+            assert_eq!(refused(&varied, &varied, good), None, "{good}");
+        }
+        assert_eq!(refused(&varied, &plain, "limits.memory=512MiB"), None, "what the other study has");
+        let told = refused(&varied, &varied, "limits=memory 1GiB").expect("there is none");
+        assert_eq!(
+            told,
+            "no point has limits=memory 1GiB; the levels of limits are 'memory 64MiB', unchanged; for example \
+             --point 'limits=memory 64MiB'"
+        );
+        let told = refused(&varied, &varied, "limits.memory=1GiB").expect("there is none");
+        assert!(told.contains("the levels of limits.memory are 64MiB, 512MiB; for example"), "{told}");
     }
 
     #[test]
@@ -275,14 +244,5 @@ mod tests {
         let text = refused("tprocc", "tpmm").expect("there is no such metric").to_string();
         assert!(text.starts_with("this workload has no metric tpmm to compare; use one of: "), "{text}");
         assert!(refused("ycsb", "tpm").is_some() && refused("of_another_program", "anything").is_none());
-    }
-
-    #[test]
-    fn a_level_has_a_setting_and_a_value() {
-        let level = |setting: &str, value: &str| Level { setting: setting.to_owned(), value: value.to_owned() };
-        assert_eq!(Level::parse("limits.memory = 64MiB"), Some(level("limits.memory", "64MiB")));
-        for wrong in ["limits.memory", "=64MiB", "limits.memory=", ""] {
-            assert_eq!(Level::parse(wrong), None, "{wrong}");
-        }
     }
 }

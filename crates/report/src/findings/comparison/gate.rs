@@ -174,7 +174,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     } else if open > 0 {
         let passes = if rules.undecided == Policy::Pass { "; undecided ones pass, as requested" } else { "" };
         let of = rows.len() + comparison.left_out.len();
-        reasons.push(format!("{open} of {of} comparisons cannot exclude a loss beyond the tolerance{passes}"));
+        reasons.push(format!("{open} of {} cannot exclude a loss beyond the tolerance{passes}", comparisons(of)));
     }
     let not_alternated = rows.iter().filter(|row| !alternated(comparison, row)).count();
     if not_alternated > 0 && rules.not_in_turns == NotInTurns::Undecided {

@@ -15,11 +15,12 @@ mod query_pairs;
 mod same_seconds;
 mod throughput;
 
+pub use super::point_choice::Level;
 pub use beside::AttemptsByTime;
 pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
 pub use differences::{Difference, Subject};
 pub use duet_checks::{contention_words, duet_check};
-pub use filter::{ComparisonFilter, Level, are_throughput, expect_directed, expect_levels, expect_metrics};
+pub use filter::{ComparisonFilter, are_throughput, expect_directed, expect_levels, expect_metrics};
 pub use gate::{Finding, Gate, GateOutcome, JudgedRow, NotInTurns, Policy, Rules, gate};
 pub(super) use metric::metrics_of;
 pub use metric::{Better, Metric};

@@ -3,8 +3,9 @@
 use super::super::evaluate::Findings;
 use super::super::factor::{between, level_text, setting_title};
 use super::super::point::PointFindings;
-use proofload_model::settings::Value;
-use proofload_model::study::Factor;
+use proofload_model::plan::{Point, expand};
+use proofload_model::settings::{Settings, Value};
+use proofload_model::study::{Factor, Study};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of the two records.
@@ -85,9 +86,9 @@ impl Pair<'_> {
 }
 
 /// Factors of both records, the baseline's first. One whose settings another varies as well is no factor of its own.
-pub(super) fn factors(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<ComparedFactor> {
+pub(super) fn factors<'a>(of_both: impl Iterator<Item = &'a Factor>) -> Vec<ComparedFactor> {
     let mut all: Vec<ComparedFactor> = Vec::new();
-    for Factor { setting, levels } in baseline.factors.iter().chain(&candidate.factors) {
+    for Factor { setting, levels } in of_both {
         let paths = Factor { setting: setting.clone(), levels: levels.clone() }.paths();
         match all.iter_mut().find(|known| known.setting == *setting) {
             Some(known) => known.paths.extend(paths),
@@ -108,9 +109,10 @@ pub(super) fn pairs<'f>(
     baseline: &'f Findings<'_>,
     candidate: &'f Findings<'_>,
 ) -> Vec<Pair<'f>> {
-    let of = |findings, point| {
-        let (levels, key) = levels(factors, findings, point);
-        Pair { label: String::new(), levels, key, baseline: None, candidate: None }
+    let of = |findings: &Findings<'_>, point: &PointFindings| {
+        let settings = findings.record.plan.settings(&findings.record.study, point.id);
+        let own = |factor: &str| point.levels.iter().find(|(setting, _)| setting == factor).map(|(_, level)| level);
+        unpaired(factors, own, &settings)
     };
     let mut pairs: Vec<Pair<'f>> =
         baseline.points.iter().map(|point| Pair { baseline: Some(point), ..of(baseline, point) }).collect();
@@ -125,27 +127,64 @@ pub(super) fn pairs<'f>(
     pairs
 }
 
+/// Pairs of the points that two studies will have, in the same order; nothing of them is measured yet.
+pub(super) fn planned_pairs(factors: &[ComparedFactor], [baseline, candidate]: [&Study; 2]) -> Vec<Pair<'static>> {
+    let points = |study: &Study| -> Vec<Pair<'static>> {
+        let plan = expand(study);
+        let of = |point: &Point| {
+            let own = |factor: &str| point.levels.get(factor);
+            unpaired(factors, own, &plan.settings(study, point.id))
+        };
+        plan.points.iter().map(of).collect()
+    };
+    let mut pairs = points(baseline);
+    let mut known: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, pair) in pairs.iter().enumerate() {
+        known.entry(key_text(&pair.key)).or_default().push(place);
+    }
+    for found in points(candidate) {
+        let alike = known.entry(key_text(&found.key)).or_default();
+        let is_there = alike.iter().any(|place| pairs[*place].key == found.key);
+        if !is_there {
+            alike.push(pairs.len());
+            pairs.push(found);
+        }
+    }
+    tell_apart(factors, &mut pairs);
+    pairs
+}
+
+/// Text that equal keys share.
+fn key_text(key: &Key) -> String {
+    key.iter().map(|(path, value)| format!("{path}={}\n", value.key_text())).collect()
+}
+
 /// Labels, each its own: where levels that read the same come to different settings, their label says all of these.
 fn tell_apart(factors: &[ComparedFactor], pairs: &mut [Pair<'_>]) {
     let labels: Vec<String> = pairs.iter().map(|pair| label(&pair.levels)).collect();
-    for (place, pair) in pairs.iter_mut().enumerate() {
-        if labels.iter().filter(|label| **label == labels[place]).count() > 1 {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    labels.iter().for_each(|label| *counts.entry(label).or_default() += 1);
+    for (label_before, pair) in labels.iter().zip(pairs.iter_mut()) {
+        if counts[label_before] > 1 {
             pair.levels = factors.iter().map(|factor| (factor.setting.clone(), in_full(factor, &pair.key))).collect();
         }
         pair.label = label(&pair.levels);
     }
 }
 
-/// Levels of a point as its record tells them, or as the settings are that the other record varies; and what they come to.
-fn levels(factors: &[ComparedFactor], findings: &Findings<'_>, point: &PointFindings) -> (Levels, Key) {
-    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+/// A point of neither record yet: its levels as it tells them, or as the settings are that the other record varies; and what they come to.
+fn unpaired<'v>(
+    factors: &[ComparedFactor],
+    own: impl Fn(&str) -> Option<&'v Value>,
+    settings: &Settings,
+) -> Pair<'static> {
     let paths = factors.iter().flat_map(|factor| &factor.paths);
     let key: Key = paths.filter_map(|path| Some((path.clone(), settings.get(path)?.clone()))).collect();
     let level = |factor: &ComparedFactor| {
-        let own = point.levels.iter().find(|(setting, _)| *setting == factor.setting).map(|(_, level)| level.clone());
-        (factor.setting.clone(), own.or_else(|| in_full(factor, &key)))
+        (factor.setting.clone(), own(&factor.setting).cloned().or_else(|| in_full(factor, &key)))
     };
-    (factors.iter().map(level).collect(), key)
+    let levels = factors.iter().map(level).collect();
+    Pair { label: String::new(), levels, key, baseline: None, candidate: None }
 }
 
 /// The level of a factor with every setting that has a value; `None` for a single setting without one.

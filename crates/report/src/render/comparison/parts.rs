@@ -5,7 +5,7 @@ use super::long_values::sides_of_difference;
 use super::table::{Room, pieces};
 use crate::findings::comparison::{Better, Comparison, Difference, Metric, NamedRecord, Row, contention_words};
 use crate::findings::{Findings, setting_title};
-use crate::numbers::{grouped, printed_unit, readable};
+use crate::numbers::{counted, grouped, printed_unit, readable};
 use proofload_analysis::quantity::{NO_UPPER_BOUND, Quantity};
 
 /// Digits of a hash that tell two records apart on a screen; the other formats have all 64.
@@ -45,7 +45,7 @@ fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>, room: Ro
     let (study, runs, points) = (record.study.name(), record.plan.runs.len(), findings.points.len());
     let told = [
         format!("study {study}, {date}, {program}"),
-        format!("{finished} of {runs} runs, {valid} of {points} points valid, sha256 {hash}"),
+        format!("{finished} of {}, {valid} of {} valid, sha256 {hash}", counted(runs, "run"), counted(points, "point")),
     ];
     let lines = told.iter().flat_map(|line| wrapped_to(room.text.saturating_sub(HEAD), &plain(line)));
     let below: String = lines.map(|line| format!("{:HEAD$}{line}\n", "")).collect();

@@ -248,7 +248,7 @@ fn a_value_that_cannot_reach_the_load_is_not_set() {
     check(&elsewhere, "12", "25 in workload group reports");
 }
 
-/// Who does not ask for it needs no right to see it.
+/// No right is needed to see it where no study asks for it.
 #[test]
 fn the_governor_is_not_asked_by_studies_that_do_not_name_it() {
     let server = GovernedServer::start(&GovernorState::disabled());

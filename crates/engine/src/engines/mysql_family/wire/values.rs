@@ -196,6 +196,9 @@ pub(in crate::engines::mysql_family) fn write_text_field(
 }
 
 fn put_escaped(mut text: &[u8], out: &mut Vec<u8>) {
+    if is_plain(text) {
+        return out.extend_from_slice(text);
+    }
     while let Some(place) = text.iter().position(|byte| matches!(byte, b'\t' | b'\n' | b'\\' | 0)) {
         out.extend_from_slice(&text[..place]);
         out.push(b'\\');
@@ -208,6 +211,11 @@ fn put_escaped(mut text: &[u8], out: &mut Vec<u8>) {
         text = &text[place + 1..];
     }
     out.extend_from_slice(text);
+}
+
+/// Whether nothing has to be escaped. It looks at all bytes, many at a time, and never stops early.
+fn is_plain(text: &[u8]) -> bool {
+    !text.iter().fold(false, |found, byte| found | (*byte < b' ') | (*byte == b'\\'))
 }
 
 #[cfg(test)]

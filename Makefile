@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures,ublk
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo ready built
+.PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer check-mysql toy papers papers-check duckdb clean-demo ready built
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,11 +49,15 @@ lint: ## compiler and clippy warnings are errors, tests and benches included
 tidy: ## the project's own rules: imports, lengths, pages, words
 	cargo xtask tidy
 
-check: ## all tests, side by side where they do not disturb each other
+check: ## all tests, side by side where they do not disturb each other; T-SQL by Microsoft's parser, where it can be fetched
 	cargo xtask test $(LINT) $(TESTED)
 
-check-newer: needs ## all tests on the newer PostgreSQL and MariaDB that `needs` unpacks; half an hour; no part of `test`
+check-newer: needs ## all tests, those of `check-mysql` too, on the newer PostgreSQL and MariaDB that `needs` unpacks; half an hour; no part of `test`
 	PATH="$$(scripts/server-needs.sh --path)" cargo xtask test $(TESTED)
+
+check-mysql: ## the long tests of MySQL alone, which `check` runs too; fails where no MySQL is found
+	scripts/server-needs.sh mysql
+	PROOFLOAD_REQUIRE_MYSQL=1 cargo xtask test --ignored=mysql $(TESTED)
 
 toy: built ## the demo's study at toy size, with the binary of the tests
 	scripts/demo.sh debug toy

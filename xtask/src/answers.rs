@@ -4,14 +4,18 @@
 //! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It
 //! may not judge. Generator and engines are optimised in the profile of tests, so that it takes no other build.
 
-use crate::program::{cargo, succeeds};
+use crate::program::{cargo, output, succeeds};
 use std::path::Path;
+use std::process::Command;
 
 /// Scale factors that have golden answers.
 const SCALES: &[&str] = &["0.01", "0.1", "1"];
 
 /// The test that does the work.
 const TEST: &str = "workloads::warehouse::tests::golden::engines_agree_on_golden_answers_when_the_chore_asks";
+
+/// The variable by which the test is asked.
+const ASKED: &str = "PROOFLOAD_ANSWERS";
 
 /// Task, scales and engine from the command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,6 +36,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 /// Writes the official table files of a scale factor into a folder, which is named by an absolute path.
 pub(crate) fn tables(scale: &str, folder: &Path) -> Result<(), String> {
     ask(&format!("tables {scale} {}", folder.display()))
+}
+
+/// Has a test program of the workloads that is already built write the same files.
+pub(crate) fn tables_by(program: &Path, scale: &str, folder: &Path) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(["--exact", TEST]).env(ASKED, format!("tables {scale} {}", folder.display()));
+    output(&mut command).map(drop)
 }
 
 fn read(arguments: &[String]) -> Result<Request, String> {
@@ -65,7 +76,7 @@ fn ask(request: &str) -> Result<(), String> {
     succeeds(
         cargo()
             .args(["test", "--package", "proofload-load", "--lib", "--", "--nocapture", "--exact", TEST])
-            .env("PROOFLOAD_ANSWERS", request),
+            .env(ASKED, request),
         &format!("answers: {request}: not done; the output above says why"),
     )
 }

@@ -157,8 +157,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "test",
-        arguments: "[--lint] [--no-run] [CARGO ARGUMENTS]",
-        summary: "all tests, programs that do not disturb each other side by side; with --lint, what is compiled is linted",
+        arguments: "[--lint] [--no-run] [--ignored=WORD] [CARGO ARGUMENTS]",
+        summary: "all tests, programs that do not disturb each other side by side; with --lint, what is compiled is linted; with --ignored, only ignored tests with WORD in their names",
         run: test::run,
     },
     Chore {

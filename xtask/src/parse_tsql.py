@@ -13,8 +13,13 @@ from tsql_texts import statements  # noqa: E402
 
 config = library / "proofload.runtimeconfig.json"
 config.write_text('{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}}}')
-pythonnet.set_runtime(clr_loader.get_coreclr(runtime_config=str(config), dotnet_root=str(runtime)))
-import clr  # noqa: E402
+try:
+    pythonnet.set_runtime(clr_loader.get_coreclr(runtime_config=str(config), dotnet_root=str(runtime)))
+    import clr  # noqa: E402
+except (OSError, RuntimeError) as error:
+    # The runtime wants libraries of the system. Its exit code is that of a check which cannot be done here.
+    print("the .NET runtime does not start:", " ".join(str(error).split()))
+    sys.exit(77)
 
 sys.path.append(str(library))
 clr.AddReference(str(library / "Microsoft.SqlServer.TransactSql.ScriptDom"))
@@ -51,6 +56,8 @@ WRITTEN = [
     "CREATE DATABASE [x] COLLATE Latin1_General_100_BIN2_UTF8",
     "ALTER DATABASE [x] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE",
     "ALTER DATABASE [x] SET DELAYED_DURABILITY = FORCED",
+    "ALTER DATABASE [x] SET RECOVERY BULK_LOGGED",
+    "ALTER DATABASE [x] SET RECOVERY FULL",
     "ALTER DATABASE [x] SET TARGET_RECOVERY_TIME = 60 SECONDS",
     "ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 28",
     "INSERT BULK [t] ([a] int, [b] varchar(max), [c] decimal(12, 2), [d] datetime2(6))",
@@ -66,6 +73,8 @@ WRITTEN = [
     "ALTER INDEX [a] ON [b] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
     "BACKUP DATABASE [x] TO DISK = N'x.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
     "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+    "BACKUP DATABASE [x] TO DISK = N'a.bak', DISK = N'b.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
+    "RESTORE DATABASE [x] FROM DISK = N'a.bak', DISK = N'b.bak' WITH REPLACE, CHECKSUM, STATS = 5",
     ENDING_OTHERS + "ALTER DATABASE [x] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; "
     "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
     "SELECT CAST(SERVERPROPERTY('ProductMajorVersion') AS int), CAST(SERVERPROPERTY('EngineEdition') AS int), "

@@ -571,6 +571,8 @@ fn visits_by_url() {
         assert_eq!(holds("transaction_isolation"), Some(true), "by whichever name the server has");
         assert_eq!(holds("innodb_buffer_pool_size"), Some(false), "the server's owner sets it");
         assert_eq!(proofload_model::facts::engine::DURABLE_COMMITS.text(&facts), Some("true"));
+        assert_eq!(proofload_model::facts::engine::ISOLATION.text(&facts), Some("REPEATABLE READ"));
+        assert!(proofload_model::facts::engine::POWER_SAFE_COMMITS.text(&facts).is_some());
         of_name.after_build(&target).await.expect("settles");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));
         let error = of_name.connect(&target).await.expect_err("there is none");

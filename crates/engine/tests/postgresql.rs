@@ -276,6 +276,7 @@ fn visits_by_url() {
         assert_eq!(holds("shared_buffers"), Some(false), "the server's owner sets it");
         let durable = proofload_model::facts::engine::DURABLE_COMMITS.text(&facts);
         assert_eq!(durable, Some("false"), "whichever word and case the study has for it");
+        assert_eq!(proofload_model::facts::engine::ISOLATION.text(&facts), Some("READ COMMITTED"));
         postgresql.after_build(&target).await.expect("settles without the right to checkpoint");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/later"));
         check_missing_database(target).await;

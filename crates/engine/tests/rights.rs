@@ -91,7 +91,7 @@ fn check_family(name: &str, [monitor, lists, of_session]: [&str; 3]) -> Option<P
     assert_eq!(names(&found), ["SELECT on performance_schema.*", "PROCESS", monitor, lists, of_session]);
     assert!(found.iter().all(|missing| !missing.is_needed_to_build()), "{found:?}");
     carry_out(&place, ["SET GLOBAL local_infile = OFF"]);
-    assert_eq!(names(&lacking(&place, &place.target)), ["local_infile"]);
+    assert!(lacking(&place, &place.target).is_empty(), "rows are loaded otherwise then");
     check_granted(&place, &place.target);
     Some(place)
 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/engines.rs"));
 
 /// Keys of a description.
-const KEYS: &[&str] = &["title", "layout", "in_process", "tested", "tpm", "cache", "unlogged"];
+const KEYS: &[&str] = &["title", "layout", "in_process", "tested", "tpm", "cache", "unlogged", "note"];
 
 /// Versions with a passed self-test.
 const VERIFIED: &str = include_str!("../suites/verified.toml");
@@ -32,6 +32,8 @@ pub struct NamedEngine {
     pub cache: Vec<String>,
     /// Its own settings, each with a value under which it acknowledges commits before its log has them; empty where nothing is known.
     pub unlogged: Vec<(String, String)>,
+    /// Sentence that reports print about it, such as a condition of its licence; `None` where there is none.
+    pub note: Option<String>,
 }
 
 /// A version of an engine on which a self-test has passed.
@@ -104,6 +106,7 @@ impl NamedEngine {
         let title = file.text("title")?.ok_or_else(|| Error::new("the title is missing").context(&path))?.to_owned();
         let layout = file.text("layout")?.map(str::to_owned);
         let tested = file.text("tested")?.map(str::to_owned);
+        let note = file.text("note")?.map(str::to_owned);
         let texts = |key| -> Result<Vec<String>, Error> {
             Ok(file.texts(key)?.unwrap_or_default().into_iter().map(str::to_owned).collect())
         };
@@ -113,7 +116,8 @@ impl NamedEngine {
             text.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(fault)
         };
         let unlogged = texts("unlogged")?.into_iter().map(pair).collect::<Result<_, _>>()?;
-        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested, tpm, cache, unlogged })
+        let in_process = file.flag("in_process")?.unwrap_or(false);
+        Ok(Self { title, layout, in_process, tested, tpm, cache, unlogged, note })
     }
 }
 
@@ -154,6 +158,8 @@ mod tests {
         );
         let unlogged = |name: &str| named_engine(name).map(|known| known.unlogged.len());
         assert_eq!(["postgresql", "mariadb", "mysql", "sqlite"].map(unlogged), [Some(2), Some(1), Some(1), Some(0)]);
+        let has_note = |name: &str| named_engine(name).is_some_and(|known| known.note.is_some());
+        assert_eq!(["sqlserver", "postgresql"].map(has_note), [true, false]);
         assert!(unlogged_settings().all(|(name, value)| !name.is_empty() && !value.is_empty()));
         let fault = NamedEngine::read("a", "title = \"A\"\nunlogged = [\"on\"]").unwrap_err().to_string();
         assert_eq!(fault, "suites/engines/a.toml: unlogged: on is not SETTING = VALUE");

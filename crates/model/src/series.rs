@@ -86,6 +86,12 @@ series! {
         IN_FLIGHT = "in_flight", "Requests in flight", "requests", "device", Level;
     }
 
+    /// Network interfaces of a host that an exporter observes.
+    network = "network" {
+        RECEIVED = "received", "Bytes received", "B/s", "interface", Rate;
+        SENT = "sent", "Bytes sent", "B/s", "interface", Rate;
+    }
+
     /// Threads of the database.
     threads = "threads" {
         CPU = "cpu", "CPU of the thread", "%", "thread", Rate;

@@ -35,6 +35,7 @@ pub(crate) const STUDIES: &[BuiltInStudy] = &[
     study!("quick", "warehouse"),
     study!("quick", "warehouse-postgresql"),
     study!("quick", "warehouse-mariadb"),
+    study!("quick", "warehouse-mariadb-joins"),
     study!("quick", "cache-tier"),
     study!("quick", "cache-tier-postgresql"),
     study!("quick", "departures"),

@@ -59,6 +59,7 @@ const ON_MARIADB: &[(&str, &[&str], &str, &str)] = &[
     ("memory-sweep-mariadb", &[], "4 points", "mariadb"),
     ("key-value-mariadb", &[], "2 points", "mariadb"),
     ("warehouse-mariadb", &[], "1 point", "mariadb"),
+    ("warehouse-mariadb-joins", &[], "3 points", "mariadb"),
     ("search-users-mariadb", &[], "1 point, and a search", "mariadb"),
     ("memory-sweep-postgresql", &["engine.kind=mariadb"], "4 points", "mariadb"),
     ("search-users", &["engine.kind=mariadb"], "1 point, and a search", "mariadb"),
@@ -101,6 +102,33 @@ fn quick_studies_are_planned_on_mariadb_and_mysql_as_the_guide_says() {
         assert!(plan.contains(" in /var/tmp/proofload-data"), "{study} {sets:?}: {plan}");
         assert!(plan.contains(&format!("\n{engine}: ")), "{study} {sets:?}: {plan}");
     }
+}
+
+#[test]
+fn a_quick_study_of_mariadb_goes_to_a_server_as_the_guide_says() {
+    let bench = Bench::new("quick-mariadb-url");
+    let guide = include_str!("../../../docs/guides/mariadb.md");
+    let url = "mariadb://bench@db1/bench?ssl-mode=verify_identity&ssl-ca=/etc/ca.pem";
+    assert!(guide.contains(&format!("url='{url}'")), "the guide does not say {url}");
+    let sets = [
+        "workload.key_mode=exact",
+        "procedure.restore=never",
+        "limits.memory=none",
+        "limits.cores=none",
+        "limits.cpu=none",
+        "study.title=Key-value operations at our server",
+    ];
+    said(&bench, &["studies", "--copy", "key-value-mariadb"], 0);
+    let at = format!("engine.url={url}");
+    let mut options = vec!["validate", "key-value-mariadb.toml", "--set", at.as_str()];
+    for set in sets {
+        assert!(guide.contains(set), "the guide does not say {set}");
+        options.extend(["--set", set]);
+    }
+    let valid = said(&bench, &options, 0);
+    assert!(valid.contains("valid, 1 point"), "{valid}");
+    let refused = said(&bench, &options[..4], 3);
+    assert!(refused.contains("limits.memory") && refused.contains("procedure.restore"), "{refused}");
 }
 
 /// What makes a study of `init` a matter of seconds.

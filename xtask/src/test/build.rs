@@ -16,6 +16,8 @@ pub(super) struct TestProgram {
     pub(super) executable: PathBuf,
     /// Folder of the package; cargo runs its tests there.
     pub(super) folder: PathBuf,
+    /// Word in the names of ignored tests, if these are run and no others.
+    pub(super) ignored: Option<String>,
 }
 
 impl TestProgram {
@@ -31,15 +33,20 @@ pub(super) struct BuildRequest {
     lint: bool,
     /// Tests are built, not run.
     pub(super) build_only: bool,
+    /// Word in the names of ignored tests, if these are run and nothing else.
+    pub(super) ignored: Option<String>,
     arguments: Vec<String>,
 }
 
 impl BuildRequest {
     pub(super) fn of(arguments: &[String]) -> Self {
-        let (ours, others): (Vec<_>, Vec<_>) =
-            arguments.iter().cloned().partition(|argument| ["--lint", "--no-run"].contains(&argument.as_str()));
+        const IGNORED: &str = "--ignored=";
+        let is_ours =
+            |argument: &String| ["--lint", "--no-run"].contains(&argument.as_str()) || argument.starts_with(IGNORED);
+        let (ours, others): (Vec<_>, Vec<_>) = arguments.iter().cloned().partition(is_ours);
         let has = |name: &str| ours.iter().any(|argument| argument == name);
-        Self { lint: has("--lint"), build_only: has("--no-run"), arguments: others }
+        let ignored = ours.iter().find_map(|argument| argument.strip_prefix(IGNORED)).map(str::to_owned);
+        Self { lint: has("--lint"), build_only: has("--no-run"), ignored, arguments: others }
     }
 
     /// A call of `cargo test` whose artifacts are those of this request.
@@ -111,7 +118,7 @@ fn programs_in(messages: &[Value]) -> Result<Vec<TestProgram>, String> {
         let folder = manifest.parent().ok_or("a manifest without a folder")?.to_owned();
         let target = message["target"]["name"].as_str().ok_or("a test program without a name")?.to_owned();
         let package = package_of(message["package_id"].as_str().unwrap_or_default(), &folder);
-        programs.push(TestProgram { package, target, executable: executable.into(), folder });
+        programs.push(TestProgram { package, target, executable: executable.into(), folder, ignored: None });
     }
     Ok(programs)
 }
@@ -159,13 +166,14 @@ mod tests {
 
     #[test]
     fn what_is_not_ours_goes_to_cargo() {
-        let arguments = ["--lint", "--features", "fixtures"].map(str::to_owned);
+        let arguments = ["--lint", "--features", "fixtures", "--ignored=mysql"].map(str::to_owned);
         let request = BuildRequest::of(&arguments);
         assert_eq!(
             request,
             BuildRequest {
                 lint: true,
                 build_only: false,
+                ignored: Some("mysql".to_owned()),
                 arguments: vec!["--features".to_owned(), "fixtures".to_owned()]
             }
         );

@@ -1,10 +1,12 @@
-//! Runs all tests: programs that do not disturb each other side by side, the others apart or alone, each once.
+//! Runs all tests: programs that do not disturb each other side by side, the others apart or alone, each once; ignored tests that run in every
+//! run, and the checks of T-SQL texts, are further entries.
 //!
 //! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
 //! program runs; what is tested, and how, stays the programs' own.
 
 use super::build::{BuildRequest, TestProgram, build};
 use super::place::TestPlace;
+use super::{ignored, texts};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
@@ -65,15 +67,15 @@ const WAITING: &[(&str, &str)] = &[("proofload", "kill")];
 
 /// How a program ended.
 #[derive(Clone)]
-struct ProgramEnd {
-    name: String,
-    success: bool,
-    took: Duration,
-    output: String,
+pub(super) struct ProgramEnd {
+    pub(super) name: String,
+    pub(super) success: bool,
+    pub(super) took: Duration,
+    pub(super) output: String,
 }
 
-/// Builds and runs all tests of the workspace. With `--lint` the build lints, and a warning is an error; with `--no-run` nothing runs; all other
-/// arguments, such as `--features`, go to cargo.
+/// Builds and runs all tests of the workspace. With `--lint` the build lints, and a warning is an error; with `--no-run` nothing runs; with
+/// `--ignored=WORD` only ignored tests run that have the word in their names; all other arguments, such as `--features`, go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let begun = Instant::now();
     let request = BuildRequest::of(arguments);
@@ -86,17 +88,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Ok(());
     }
     tell(&format!("test: {} programs built in {} s", programs.len(), begun.elapsed().as_secs()));
-    let sessions = processors() + 1;
-    let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
-    let place = TestPlace::new()?;
-    let mut ended = run_programs(in_order(together), sessions, place.path());
-    ended.extend(std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1, place.path()));
-        let apart = run_programs(apart.into(), 1, place.path());
-        [apart, beside.join().expect("it hands over what ended")].concat()
-    }));
-    ended.extend(run_programs(alone.into(), 1, place.path()));
-    ended.push(doc_tests(&request));
+    let ended = match &request.ignored {
+        Some(word) => run_ignored(&programs, word)?,
+        None => run_all(programs, &request)?,
+    };
     let failed: Vec<&str> = ended.iter().filter(|ended| !ended.success).map(|ended| ended.name.as_str()).collect();
     let (all, seconds) = (ended.len(), begun.elapsed().as_secs());
     if failed.is_empty() {
@@ -105,6 +100,50 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     ended.iter().filter(|ended| !ended.success).for_each(|ended| tell(&summary(ended)));
     Err(format!("test: {} of {all} programs failed: {}", failed.len(), failed.join(", ")))
+}
+
+/// Runs ignored tests with a word in their names. Errors: there is none.
+fn run_ignored(programs: &[TestProgram], word: &str) -> Result<Vec<ProgramEnd>, String> {
+    let found = ignored::of_word(programs, word)?;
+    if found.is_empty() {
+        return Err(format!("test: no ignored test has {word:?} in its name"));
+    }
+    let place = TestPlace::new()?;
+    Ok(run_stages(Stages::of(found), place.path()))
+}
+
+/// Runs all programs, with the ignored tests that are run in every run, examples in doc comments, and the checks of T-SQL texts.
+fn run_all(mut programs: Vec<TestProgram>, request: &BuildRequest) -> Result<Vec<ProgramEnd>, String> {
+    let table_program = texts::table_program(&programs)?;
+    for word in ignored::WORDS {
+        let found = ignored::of_word(&programs, word)?;
+        programs.extend(found);
+    }
+    let place = TestPlace::new()?;
+    let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
+    let first = Stages { together, ..Stages::default() };
+    // Nobody measures times in the first stage, so that the texts are checked beside it.
+    let mut ended = std::thread::scope(|scope| {
+        let texts = scope.spawn(|| texts::check(&table_program));
+        let ended = run_stages(first, place.path());
+        [ended, texts.join().expect("it hands over what ended")].concat()
+    });
+    ended.extend(run_stages(Stages { apart, touch_nothing, alone, ..Stages::default() }, place.path()));
+    ended.push(doc_tests(request));
+    Ok(ended)
+}
+
+/// Runs programs stage by stage.
+fn run_stages(stages: Stages, place: &Path) -> Vec<ProgramEnd> {
+    let Stages { together, apart, touch_nothing, alone } = stages;
+    let mut ended = run_programs(in_order(together), processors() + 1, place);
+    ended.extend(std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1, place));
+        let apart = run_programs(apart.into(), 1, place);
+        [apart, beside.join().expect("it hands over what ended")].concat()
+    }));
+    ended.extend(run_programs(alone.into(), 1, place));
+    ended
 }
 
 fn processors() -> usize {
@@ -194,8 +233,12 @@ fn run_programs(programs: VecDeque<TestProgram>, sessions: usize, place: &Path) 
 }
 
 fn run_program(program: &TestProgram, place: &Path) -> ProgramEnd {
-    let name = format!("{} {}", program.package, program.target);
+    let mut name = format!("{} {}", program.package, program.target);
     let mut command = Command::new(&program.executable);
+    if let Some(word) = &program.ignored {
+        name.push_str(&format!(", ignored tests of {word}"));
+        command.args(["--ignored", word]);
+    }
     // Without it, nobody sees what a test that was skipped says.
     command.arg("--show-output");
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder).env("TMPDIR", place);
@@ -227,7 +270,7 @@ fn ended(name: String, mut command: Command) -> ProgramEnd {
 }
 
 /// One line, and the whole output of a program that failed; what was skipped is said in either case.
-fn line(ended: &ProgramEnd) -> String {
+pub(super) fn line(ended: &ProgramEnd) -> String {
     let word = if ended.success { "ok    " } else { "FAILED" };
     let mut text = format!("{word} {:6.1} s  {}", ended.took.as_secs_f64(), ended.name);
     if !ended.success {
@@ -257,6 +300,7 @@ mod tests {
             target: target.to_owned(),
             executable: "/bin/true".into(),
             folder: "/".into(),
+            ignored: None,
         };
         let [engine, kill, report, faults] = [
             ("proofload-engine", "mariadb"),
@@ -284,6 +328,7 @@ mod tests {
             target: name.to_owned(),
             executable: format!("/bin/{name}").into(),
             folder: "/".into(),
+            ignored: None,
         };
         let mut ended =
             run_programs(["true", "false", "absent"].map(program).into_iter().collect(), 2, Path::new("/tmp"));
@@ -292,6 +337,25 @@ mod tests {
         assert_eq!(outcomes, [("p absent", false), ("p false", false), ("p true", true)]);
         assert!(line(&ended[0]).contains("it did not start"), "{}", line(&ended[0]));
         assert!(summary(&ended[0]).starts_with("failed: p absent\nit did not start"), "{}", summary(&ended[0]));
+    }
+
+    #[test]
+    fn ignored_tests_run_by_their_word_in_the_stage_of_their_program() {
+        let host = TestProgram {
+            package: "proofload-testbed".to_owned(),
+            target: "instance".to_owned(),
+            executable: "/bin/echo".into(),
+            folder: "/".into(),
+            ignored: Some("mysql".to_owned()),
+        };
+        let stages = Stages::of(vec![host.clone()]);
+        assert_eq!(stages, Stages { alone: vec![host], ..Stages::default() });
+        let ended = run_stages(stages, Path::new("/tmp"));
+        let told: Vec<(&str, &str)> =
+            ended.iter().map(|ended| (ended.name.as_str(), ended.output.trim_end())).collect();
+        assert_eq!(told, [("proofload-testbed instance, ignored tests of mysql", "--ignored mysql --show-output")]);
+        let error = run_ignored(&[], "mysql").err();
+        assert_eq!(error.as_deref(), Some("test: no ignored test has \"mysql\" in its name"));
     }
 
     #[test]

@@ -5,12 +5,15 @@
 mod tds_server;
 
 mod availability;
+mod backup_files;
 mod broken;
 mod bulk;
 mod encryption;
 mod flights;
+mod host_rights;
 mod memory_grant;
 mod places;
+mod recovery;
 mod rights;
 mod types;
 mod upkeep;

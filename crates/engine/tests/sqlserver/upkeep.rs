@@ -502,8 +502,14 @@ fn refusal(major: i64, edition: i64, version: &'static str) -> Option<String> {
     let target = target(server.url("encrypt=none"), &[]);
     let created = runtime().block_on(sqlserver().create_database(&target));
     let verified = runtime().block_on(sqlserver().verify_settings(&target)).map(drop);
-    let [created, verified] = [created, verified].map(|outcome| outcome.err().map(|error| error.to_string()));
-    assert_eq!(created, verified);
+    let scratch = sqlserver().scratch_databases().expect("databases of one use");
+    let made = runtime().block_on(scratch.make(&target, "once"));
+    let [created, verified, made] =
+        [created, verified, made].map(|outcome| outcome.err().map(|error| error.to_string()));
+    assert_eq!([&verified, &made], [&created; 2]);
+    let log = server.log();
+    let makes_once = log.iter().any(|line| line.starts_with("batch CREATE DATABASE [once]"));
+    assert_eq!(makes_once, created.is_none(), "{log:?}");
     created
 }
 

@@ -20,6 +20,7 @@ pub(super) async fn check_what_sessions_are_told(place: &Place) {
     let facts = place.engine.verify_settings(&target).await.expect("reads settings");
     let level = facts.iter().find(|fact: &&Fact| fact.name == "transaction_isolation").expect("it was asked for");
     assert_eq!((level.effective.as_deref(), level.holds), (Some("SERIALIZABLE"), Some(true)), "{level:?}");
+    assert_eq!(proofload_model::facts::engine::ISOLATION.text(&facts), Some("SERIALIZABLE"));
     target.place.settings.push(("query_cache_type".to_owned(), "ON".to_owned()));
     let error = place.engine.connect(&target).await.expect_err("it would not be measured").to_string();
     assert!(error.contains("query_cache_type"), "{error}");

@@ -56,6 +56,19 @@ fn meetings_hold_rows_by_which_updates_come() {
     }
 }
 
+/// Orders that are counted under load are read at one moment: by row versions where they are on, else under a lock of the whole table.
+#[test]
+fn orders_are_counted_at_one_moment() {
+    let found = texts("tprocc/sqlserver", false);
+    let text = found.iter().find(|text| text.name == "new_orders").expect("orders are counted");
+    let places = |words: &[&str]| (0..text.tokens.len()).filter(|place| text.has(*place, words)).collect::<Vec<_>>();
+    let (with_versions, without) = (places(&["is_read_committed_snapshot_on", "=", "1"]), places(&["ELSE"]));
+    let (reads, locks) = (places(&["FROM", "district"]), places(&["WITH", "(", "TABLOCK", ",", "HOLDLOCK", ")"]));
+    assert_eq!([with_versions.len(), without.len(), reads.len(), locks.len()], [1, 1, 2, 1], "{:?}", text.tokens);
+    let order = [with_versions[0], reads[0], without[0], reads[1], locks[0]];
+    assert!(order.is_sorted() && locks[0] == reads[1] + 2, "{:?}", text.tokens);
+}
+
 /// Each wrong text, and what of it must be noticed.
 const WRONG: &[(&str, &str)] = &[
     ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT @b; SELECT @a; END", "@b is not declared"),

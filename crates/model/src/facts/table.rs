@@ -177,7 +177,9 @@ facts! {
         WAL_AUTOCHECKPOINT = "wal_autocheckpoint", "`wal_autocheckpoint`", Count("pages");
         THREADS = "threads", "`threads` (worker threads of one query)", Text;
         CACHE_SIZE = "cache_size", "`cache_size`", PagesOrKibibytes;
+        ISOLATION = "isolation", "Isolation of transactions", Text;
         DURABLE_COMMITS = "durable_commits", "Commits are in the log before they are acknowledged", Answer;
+        POWER_SAFE_COMMITS = "power_safe_commits", "Commits survive a loss of the host's power", Answer;
         BUSY_TIMEOUT = "busy_timeout", "`busy_timeout`", Milliseconds;
         INSTANCE_COMMAND = "instance.command", "Command", Text, detail, passing;
         INSTANCE_USER = "instance.user", "Run as", Text;

@@ -1,6 +1,9 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
 pub(super) mod drawing;
+mod engine_note;
+mod isolation;
+mod power;
 pub(super) mod setup;
 
 use super::facts::in_full::{named, told};
@@ -46,6 +49,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let shown: Vec<FactName> =
         SHOWN.iter().filter(|name| is_observed || !of_host.contains(&name.subject)).cloned().collect();
     let mut facts = named(findings, &shown);
+    facts.extend(isolation::row(findings));
     facts.extend(verified(findings));
     facts.extend(stated(findings));
     if facts.is_empty() {
@@ -56,6 +60,8 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(settings.text("paper.notes").ok().map(|notes| Block::Paragraph(prose![notes.to_owned()])));
     blocks.push(Block::Paragraph(asked(findings)));
     blocks.extend(not_in_force(findings));
+    blocks.extend(engine_note::notices(findings));
+    blocks.extend(power::notice(findings));
     blocks
 }
 

@@ -54,6 +54,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     beyond_percentile: 10,
     paced: None,
     is_read: |_| false,
+    has_transactions: false,
     rates_queries: false,
     tells_absence: false,
 };

@@ -107,6 +107,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         least: (setting::WORKLOAD_WAREHOUSES, "warehouse", 9.0),
     }),
     is_read: |kind| matches!(kind, "order_status" | "stock_level"),
+    has_transactions: true,
     rates_queries: false,
     tells_absence: false,
 };

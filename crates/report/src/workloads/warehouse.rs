@@ -156,6 +156,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     beyond_percentile: 10,
     paced: None,
     is_read: |_| true,
+    has_transactions: false,
     rates_queries: true,
     tells_absence: true,
 };

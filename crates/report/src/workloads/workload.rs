@@ -82,6 +82,8 @@ pub struct Workload {
     pub paced: Option<PacedRules>,
     /// Tells whether a kind of operation writes nothing, so that its end waits for no standby.
     pub is_read: fn(&str) -> bool,
+    /// Tells whether operations are transactions of several statements, of which a report has the isolation level.
+    pub has_transactions: bool,
     /// Whether its queries are rated one by one: a point has metrics of scans and sizes, and a comparison has pairs of queries.
     pub rates_queries: bool,
     /// Whether sections on stalls, failures and efficiency say so when there is nothing to report.

@@ -122,6 +122,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     beyond_percentile: 10,
     paced: None,
     is_read: |kind| matches!(kind, "read" | "scan"),
+    has_transactions: false,
     rates_queries: false,
     tells_absence: true,
 };

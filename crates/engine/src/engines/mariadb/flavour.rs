@@ -5,7 +5,7 @@ use crate::contract::{LiveChange, LiveSetting, RightPurpose};
 use crate::engines::counter::{Counter, events, level};
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, Privilege, ProgramNames,
-    ReplicationWords, SeveralStatements, pipelining_setting,
+    ReplicationWords, SeveralStatements, VersionedText, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 use std::time::Duration;
@@ -50,6 +50,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     title: "MariaDB, started locally or reached by URL",
     settings: &[pipelining_setting("mariadb")],
     version_word: Some("MariaDB"),
+    oldest: &[],
     client_group: "[client-mariadb]",
     change_method: "ALTER USER … IDENTIFIED VIA mysql_native_password USING PASSWORD('…')",
     several: SeveralStatements::Block,
@@ -95,7 +96,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         rights: "CREATE and ALTER",
         analyse: "ANALYZE TABLE {table} PERSISTENT FOR ALL",
         to_purge: "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'INNODB_HISTORY_LIST_LENGTH'",
-        forget_log: "RESET MASTER",
+        forget_log: VersionedText::always("RESET MASTER"),
         status: "SELECT variable_name, variable_value FROM information_schema.global_status WHERE variable_name IN ({names})",
         waits: "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
             WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1",
@@ -133,7 +134,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         unconfirmed: "rpl_semi_sync_master_no_tx",
         read: "SELECT lower(variable_name), variable_value FROM information_schema.global_variables WHERE variable_name IN ({names}) \
             UNION ALL SELECT lower(variable_name), variable_value FROM information_schema.global_status WHERE variable_name IN ({names})",
-        log_end: "SHOW MASTER STATUS",
+        log_end: VersionedText::always("SHOW MASTER STATUS"),
         connected: "SHOW SLAVE HOSTS",
         standby_status: "SHOW SLAVE STATUS",
         received_id: 43,
@@ -201,6 +202,10 @@ const OBSERVED: &[&str] = &[
 const COUNTERS: &[Counter] = &[
     level("innodb_checkpoint_age", "checkpoint_age", "B"),
     level("innodb_checkpoint_max_age", "checkpoint_age_limit", "B"),
+    // Places in the log: where it ends, up to where it is flushed, and where a recovery would begin.
+    level("innodb_lsn_current", "log_position", "B"),
+    level("innodb_lsn_flushed", "log_position_flushed", "B"),
+    level("innodb_lsn_last_checkpoint", "log_position_checkpoint", "B"),
     events("innodb_deadlocks", "deadlocks"),
     // What the storage engine is asked for: MariaDB does not count the rows of InnoDB.
     events("rows_read", "rows_read"),

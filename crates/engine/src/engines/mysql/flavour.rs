@@ -4,8 +4,9 @@
 use crate::contract::RightPurpose;
 use crate::engines::counter::{Counter, events, level};
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, PoolDivision, Privilege,
-    ProgramNames, ReplicationWords, SeveralStatements, pipelining_setting,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, OldestVersion, PoolDivision,
+    Privilege, ProgramNames, ReplicationWords, ServerUse, ServerVersion, SeveralStatements, VersionedText,
+    pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 
@@ -24,6 +25,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     title: "MySQL, started locally or reached by URL",
     settings: &[pipelining_setting("mysql")],
     version_word: None,
+    oldest: OLDEST,
     client_group: "[mysql]",
     change_method: "ALTER USER … IDENTIFIED WITH caching_sha2_password BY '…'",
     several: SeveralStatements::Parts,
@@ -103,7 +105,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         rights: "CREATE, ALTER, CREATE ROUTINE and ALTER ROUTINE",
         analyse: "ANALYZE TABLE {table}",
         to_purge: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
-        forget_log: "RESET BINARY LOGS AND GTIDS",
+        forget_log: VersionedText { first: "RESET MASTER", later: &[(LOG_STATEMENTS, "RESET BINARY LOGS AND GTIDS")] },
         // Numbers of commands are in none of the tables. The metrics come last: an account may not read them.
         status: "SHOW GLOBAL STATUS WHERE variable_name IN ({names}); \
             SELECT 'log_checkpoint_age', sum(CASE variable_name WHEN 'Innodb_redo_log_current_lsn' THEN 1 ELSE -1 END * \
@@ -145,7 +147,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         unconfirmed: "rpl_semi_sync_source_no_tx",
         read: "SELECT lower(variable_name), variable_value FROM performance_schema.global_variables WHERE variable_name IN ({names}) \
             UNION ALL SELECT lower(variable_name), variable_value FROM performance_schema.global_status WHERE variable_name IN ({names})",
-        log_end: "SHOW BINARY LOG STATUS",
+        log_end: VersionedText { first: "SHOW MASTER STATUS", later: &[(LOG_STATEMENTS, "SHOW BINARY LOG STATUS")] },
         connected: "SHOW REPLICAS",
         standby_status: "SHOW REPLICA STATUS",
         received_id: 51,
@@ -168,6 +170,30 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     roles: &["session"],
     counters: COUNTERS,
 };
+
+/// The first version whose statements name the binary log; until 8.0 they name a master, from 8.4 on no more. Source: MySQL 8.1 and 8.4
+/// reference manuals, "SHOW BINARY LOG STATUS", "RESET BINARY LOGS AND GTIDS"; version reference, "Changes for MySQL 8.2".
+const LOG_STATEMENTS: ServerVersion = ServerVersion(8, 2, 0);
+
+/// What the texts of this file need, and since when it is there. Source: release notes of 8.0.17; MySQL 8.0 reference manual, "Configuring
+/// Semisynchronous Replication", "SHOW REPLICAS" (8.0.22), "CHANGE REPLICATION SOURCE TO" (8.0.23), "Redo Log".
+const OLDEST: &[OldestVersion] = &[
+    OldestVersion {
+        wanted_for: ServerUse::Sessions,
+        version: ServerVersion(8, 0, 17),
+        has: "the collation utf8mb4_0900_bin",
+    },
+    OldestVersion {
+        wanted_for: ServerUse::Standbys,
+        version: ServerVersion(8, 0, 26),
+        has: "SHOW REPLICAS and the settings rpl_semi_sync_source_…",
+    },
+    OldestVersion {
+        wanted_for: ServerUse::Instance,
+        version: ServerVersion(8, 0, 30),
+        has: "the setting innodb_redo_log_capacity",
+    },
+];
 
 /// Commits are durable: the log is written and synced with each. The redo log is large enough not to be what is measured, and the pool starts
 /// cold. The performance schema costs some 150 MiB and is off unless a study asks for it.

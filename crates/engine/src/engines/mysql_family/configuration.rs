@@ -72,6 +72,9 @@ const OURS: &[&str] = &[
     "secure_file_priv",
 ];
 
+/// Name of the number by which servers tell each other apart. A standby's is in its configuration, so that only a study may not set it.
+const SERVER_NUMBER: &str = "server_id";
+
 /// The file's text.
 pub(super) fn my_cnf(
     flavour: &Flavour,
@@ -126,8 +129,13 @@ pub(super) fn refused<F: FamilyMember>(place: EnginePlace, settings: &[(String, 
         return Vec::new();
     }
     let refused = |(name, value): &(String, String)| {
-        let error = if canonical(name) == BINARY_LOG {
-            has_binary_log(F::FLAVOUR.product, &[(name.clone(), value.clone())]).err()?
+        let (product, plain) = (F::FLAVOUR.product, canonical(name));
+        let error = if plain == BINARY_LOG {
+            has_binary_log(product, &[(name.clone(), value.clone())]).err()?
+        } else if plain.strip_prefix("loose_").unwrap_or(&plain) == SERVER_NUMBER {
+            Error::other(format!(
+                "{product} setting {name} is the number that Proofload gives each instance; leave it out"
+            ))
         } else {
             allowed(F::FLAVOUR, name, value).err()?
         };
@@ -202,12 +210,18 @@ mod tests {
 
     #[test]
     fn what_the_configuration_does_not_take_is_told_before_a_server_starts() {
-        let given = [("port", "1"), ("log_bin", "maybe"), ("innodb_io_capacity", "100")];
+        let given = [
+            ("port", "1"),
+            ("log_bin", "maybe"),
+            ("innodb_io_capacity", "100"),
+            ("server-id", "7"),
+            ("loose_server_id", "7"),
+        ];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let names = |place| -> Vec<String> {
             refused::<mariadb::Mariadb>(place, &given).into_iter().map(|one| one.name).collect()
         };
-        assert_eq!(names(EnginePlace::Here), ["port", "log_bin"]);
+        assert_eq!(names(EnginePlace::Here), ["port", "log_bin", "server-id", "loose_server_id"]);
         assert!(names(EnginePlace::Elsewhere).is_empty());
     }
 
@@ -217,6 +231,8 @@ mod tests {
         check("innodb-flush-log-at-trx-commit", "2", Some("innodb-flush-log-at-trx-commit = 2"));
         check("tx_isolation", "SERIALIZABLE", Some("transaction_isolation = SERIALIZABLE"));
         check("query_cache_type", "off", Some("query_cache_type = off"));
+        // That of a standby.
+        check("server_id", "2", Some("server_id = 2"));
     }
 
     /// The size that was decided stays through every start, whatever becomes of the data; what a study says is the last word.

@@ -20,6 +20,17 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often the same number is told until it is taken for what stays: MySQL forgets what it has purged at intervals, and not while it is idle.
 const STILL: u32 = 50;
 
+/// Status variable of pages that are changed and not written yet. Source: MariaDB and MySQL manuals, "Server Status Variables".
+const DIRTY: &str = "INNODB_BUFFER_POOL_PAGES_DIRTY";
+/// Changed pages that may be left when the data are taken for written.
+const FEW_DIRTY: u64 = 64;
+/// How often, and how far apart, it is asked how many are left: a server writes them once a second.
+const LOOKS: u32 = 60;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+/// Looks one after another that find as many as before, after which it is taken that the server does not write them. Source: MariaDB manual, "InnoDB Page Flushing": an idle
+/// server writes none where `innodb_max_dirty_pages_pct_lwm` is 0.
+const LOOKS_IN_VAIN: u32 = 3;
+
 /// Tells whether the server has the database, as far as the account may know.
 pub(super) async fn is_there(target: &Target) -> Result<bool, Error> {
     let address = ServerAddress::of(target)?;
@@ -70,7 +81,8 @@ pub(super) fn marking(template: &str, statements: &FlavourStatements, database: 
     filled(template, &[("database", &identifier(database)), ("texts", statements.texts), ("mark", mark)])
 }
 
-/// Analyses the study's tables, and waits until old rows are purged, or every restored point would pay for them.
+/// Analyses the study's tables, and waits until old rows are purged, or every restored point would pay for them. Then an instance of ours
+/// loses its binary log; at a server of others it is waited, as long as that helps, until changed pages are written.
 pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     let address = ServerAddress::of(target)?;
     let mut connection = connect(&address, Some(&address.database)).await?;
@@ -92,7 +104,52 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
         }
         tokio::time::sleep(PAUSE).await;
     }
-    if target.is_ours() { forget_log(&mut connection).await } else { Ok(()) }
+    if target.is_ours() { forget_log(&mut connection).await } else { await_pages(&mut connection).await }
+}
+
+/// Waits while the server writes changed pages, or the first run would pay for them. Nothing makes it write them but settings of the whole
+/// server, which stay as they are. An instance of ours writes all when it is stopped after a build.
+async fn await_pages(connection: &mut ServerConnection) -> Result<(), Error> {
+    let sql = filled(connection.flavour().statements.status, &[("names", &format!("'{DIRTY}'"))]);
+    let mut watch = DirtyPagesWatch::default();
+    for _ in 0..LOOKS {
+        let rows =
+            connection.rows_allowed(&sql).await.map_err(|error| error.context("read how many pages are changed"))?;
+        if watch.take(dirty_pages(&rows)) {
+            break;
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    Ok(())
+}
+
+/// Number of changed pages in rows of the server's status.
+fn dirty_pages(rows: &[Vec<Option<String>>]) -> Option<u64> {
+    rows.iter().find_map(|row| match &row[..] {
+        [Some(name), Some(value)] if name.eq_ignore_ascii_case(DIRTY) => value.parse().ok(),
+        _ => None,
+    })
+}
+
+/// Looks at the number of changed pages, one after another.
+#[derive(Default)]
+struct DirtyPagesWatch {
+    /// The fewest that were seen; `None` before the first look.
+    fewest: Option<u64>,
+    /// Last looks in a row that found no fewer.
+    in_vain: u32,
+}
+
+impl DirtyPagesWatch {
+    /// Takes a look; tells whether there is nothing to wait for any more.
+    fn take(&mut self, dirty: Option<u64>) -> bool {
+        let Some(dirty) = dirty.filter(|dirty| *dirty > FEW_DIRTY) else { return true };
+        match self.fewest {
+            Some(fewest) if dirty >= fewest => self.in_vain += 1,
+            _ => (self.fewest, self.in_vain) = (Some(dirty), 0),
+        }
+        self.in_vain == LOOKS_IN_VAIN
+    }
 }
 
 /// Removes the binary log of a build, where there is one: standbys start from the same data, and copies of it would be as large as these.
@@ -102,7 +159,7 @@ async fn forget_log(connection: &mut ServerConnection) -> Result<(), Error> {
         return Ok(());
     }
     connection
-        .text(connection.flavour().statements.forget_log, |_| {})
+        .text(connection.flavour().statements.forget_log.of(connection.version()), |_| {})
         .await
         .map_err(|error| error.context("remove the build's binary log"))
 }
@@ -126,4 +183,32 @@ pub(super) fn identifier(name: &str) -> String {
 /// A text in quotes, as sessions without escapes read it.
 pub(super) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_waited_for_changed_pages_while_they_become_fewer() {
+        let waited = |looks: &[u64]| {
+            let mut watch = DirtyPagesWatch::default();
+            looks.iter().position(|dirty| watch.take(Some(*dirty)))
+        };
+        assert_eq!(waited(&[9_000, 7_000, 7_500, 7_000, 5_000, 900, FEW_DIRTY, 0]), Some(6), "written");
+        assert_eq!(waited(&[9_000, 9_000, 9_100, 9_000, 8_000]), Some(3), "nobody writes them");
+        assert_eq!(waited(&[900, 800, 800, 850, 700, 701, 702, 700]), Some(7), "others change pages");
+        assert_eq!(waited(&[3]), Some(0), "hardly any");
+        assert!(DirtyPagesWatch::default().take(None), "the server does not tell");
+    }
+
+    #[test]
+    fn the_number_of_changed_pages_is_found_in_either_spelling() {
+        let row = |name: &str, value: &str| vec![Some(name.to_owned()), Some(value.to_owned())];
+        let others = [row("log_checkpoint_age", "9"), vec![Some("Innodb_buffer_pool_pages_dirty".to_owned()), None]];
+        assert_eq!(dirty_pages(&others), None);
+        for name in [DIRTY, "Innodb_buffer_pool_pages_dirty"] {
+            assert_eq!(dirty_pages(&[row("log_checkpoint_age", "9"), row(name, "17")]), Some(17), "{name}");
+        }
+    }
 }

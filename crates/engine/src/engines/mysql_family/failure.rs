@@ -17,6 +17,16 @@ pub(super) fn of_server(number: u16, state: &str, message: &str) -> Error {
     Error::new(class, code, message)
 }
 
+/// The code of a statement that was interrupted. Its session goes on after a `KILL QUERY`, and ends after a `KILL` or at a shutdown: the
+/// answer is the same, and what comes after it on the wire is not.
+pub(super) const INTERRUPTED: &str = "1317";
+
+/// An interrupted statement whose session the server has ended.
+pub(super) fn interrupted_for_good() -> Error {
+    let text = "the statement was interrupted, and the server has ended the session";
+    Error::new(ErrorClass::ConnectionLost, INTERRUPTED, text)
+}
+
 fn class(number: u16, state: &str, message: &str) -> ErrorClass {
     match number {
         // Deadlock, lock wait timeout, record changed since the snapshot, definition changed, no wait; Galera's refusal before it is
@@ -43,6 +53,34 @@ fn class(number: u16, state: &str, message: &str) -> ErrorClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::mysql_family::flavour::Flavour;
+    use crate::engines::mysql_family::wire::ServerConnection;
+    use crate::engines::wire::Socket;
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::net::UnixStream;
+
+    /// The class of an interrupted statement whose session ends behind the answer, or does not.
+    fn interrupted(ends: bool) -> (ErrorClass, bool) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
+            theirs.write_all(b"\x0d\0\0\x01\xff\x25\x05#70100stop").await.expect("there is room");
+            if ends {
+                theirs.shutdown().await.expect("it is open");
+            }
+            let socket = Socket::unix(ours).expect("a socket");
+            let mut connection = ServerConnection::on(socket, true, Flavour::of_version(""));
+            let error = connection.text("SELECT 1", |_| {}).await.expect_err("it was interrupted");
+            assert_eq!(error.code(), INTERRUPTED);
+            (error.class(), connection.has_ended())
+        })
+    }
+
+    #[test]
+    fn an_interrupted_statement_has_lost_its_session_where_the_wire_ends_behind_it() {
+        assert_eq!(interrupted(true), (ErrorClass::ConnectionLost, true));
+        assert_eq!(interrupted(false), (ErrorClass::Other, false));
+    }
 
     #[test]
     fn numbers_have_classes() {

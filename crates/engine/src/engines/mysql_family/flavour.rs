@@ -2,6 +2,7 @@
 
 use super::replication_words::ReplicationWords;
 use super::rights::NeededRight;
+use super::version::{OldestVersion, ServerUse, ServerVersion, VersionedText};
 use crate::contract::{Error, LiveSetting};
 use crate::engines::counter::Counter;
 use crate::engines::{mariadb, mysql};
@@ -29,6 +30,8 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) settings: &'static [SettingSpec],
     /// Word in a version that tells the server; `None` for the one whose version has none.
     pub(in crate::engines) version_word: Option<&'static str>,
+    /// The oldest version of it for each use; a use that is not among them takes all.
+    pub(in crate::engines) oldest: &'static [OldestVersion],
     /// Group of the client's option file beside `[client]` that a password is taken from.
     pub(in crate::engines) client_group: &'static str,
     /// How an account is given a method of authentication that is spoken here.
@@ -142,7 +145,7 @@ pub(in crate::engines) struct FlavourStatements {
     /// How many transactions are left to purge.
     pub(in crate::engines) to_purge: &'static str,
     /// Removes the binary log.
-    pub(in crate::engines) forget_log: &'static str,
+    pub(in crate::engines) forget_log: VersionedText,
     /// Numbers of the status of the `{names}`, by name.
     pub(in crate::engines) status: &'static str,
     /// What sessions do that have a statement under way; those of observers are not counted.
@@ -173,17 +176,23 @@ impl Flavour {
         ALL.iter().find(|flavour| flavour.name == name).copied()
     }
 
-    /// Refuses a server of another flavour in words that name its engine.
+    /// Refuses a server of another flavour in words that name its engine, and one that is too old for sessions.
     pub(super) fn check_version(&self, version: &str) -> Result<(), Error> {
         let found = Self::of_version(version);
         if found.name == self.name {
-            return Ok(());
+            return self.check_use(ServerUse::Sessions, ServerVersion::of_text(version));
         }
         let (theirs, engine) = (found.product, found.name);
         Err(Error::other(format!(
             "the server is {theirs} ({version}) and not {}: choose engine.kind = \"{engine}\", whose URLs begin with {engine}://",
             self.product
         )))
+    }
+
+    /// Refuses a server that is too old for a use.
+    pub(super) fn check_use(&self, wanted: ServerUse, found: ServerVersion) -> Result<(), Error> {
+        let oldest = self.oldest.iter().find(|oldest| oldest.wanted_for == wanted);
+        oldest.map_or(Ok(()), |oldest| oldest.check(self.product, found))
     }
 }
 
@@ -207,6 +216,42 @@ mod tests {
             assert!(text.contains(version) && text.contains(&format!("{other}://")), "{text}");
         }
         assert!(mysql::FLAVOUR.check_version("9.7.4-2").is_ok());
+    }
+
+    /// Source: MySQL 8.0, 8.4 and 9.5 reference manuals, "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS", "RESET BINARY LOGS AND GTIDS". No
+    /// server but 9.7 was tried.
+    #[test]
+    fn each_version_of_mysql_hears_its_own_statements_or_is_refused_by_what_it_lacks() {
+        let flavour = &mysql::FLAVOUR;
+        let old = ["SHOW MASTER STATUS", "RESET MASTER"];
+        let new = ["SHOW BINARY LOG STATUS", "RESET BINARY LOGS AND GTIDS"];
+        let cases = [
+            ("8.0.16", old, Some("utf8mb4_0900_bin"), Some("innodb_redo_log_capacity"), Some("rpl_semi_sync_source")),
+            ("8.0.21", old, None, Some("innodb_redo_log_capacity"), Some("rpl_semi_sync_source")),
+            ("8.0.28", old, None, Some("innodb_redo_log_capacity"), None),
+            ("8.0.36", old, None, None, None),
+            ("8.4.0", new, None, None, None),
+            ("9.7.4-2", new, None, None, None),
+        ];
+        for (text, statements, sessions, instance, standbys) in cases {
+            let version = ServerVersion::of_text(text);
+            let (end, forget) = (flavour.replication.log_end.of(version), flavour.statements.forget_log.of(version));
+            assert_eq!([end, forget], statements, "{text}");
+            let refused = |outcome: Result<(), Error>, lacks: Option<&str>| match (outcome, lacks) {
+                (Ok(()), None) => {}
+                (Err(error), Some(lacks)) => {
+                    let told = error.to_string();
+                    assert!(told.contains(lacks) && told.contains(&version.to_string()), "{told}");
+                }
+                (outcome, lacks) => panic!("{text}: {outcome:?} where {lacks:?} is expected"),
+            };
+            refused(flavour.check_version(text), sessions);
+            refused(flavour.check_use(ServerUse::Instance, version), instance);
+            refused(flavour.check_use(ServerUse::Standbys, version), standbys);
+        }
+        let other = ServerVersion::of_text("5.5.5-10.11.19-MariaDB");
+        assert_eq!(mariadb::FLAVOUR.replication.log_end.of(other), "SHOW MASTER STATUS");
+        assert!(mariadb::FLAVOUR.check_use(ServerUse::Instance, other).is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Finds a server's programs on this machine. May not start a server.
 
 use super::flavour::{Flavour, ProgramNames};
+use super::version::{ServerUse, ServerVersion};
 use crate::contract::Error;
 use crate::engines::program::{no_version, on_path, version_text};
 use std::path::PathBuf;
@@ -16,8 +17,8 @@ pub(super) struct Programs {
     pub(super) version: String,
 }
 
-/// The first of each program on the `PATH`, then in the distributions' folders. A server of another flavour is passed over: where one of them is
-/// installed, its programs often have the names of the other's as well.
+/// The first of each program on the `PATH`, then in the distributions' folders. A server that is too old is passed over, and so is one of
+/// another flavour: where one of them is installed, its programs often have the names of the other's as well.
 pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
     let ProgramNames { server, install, folders, remedy } = flavour.programs;
     let folders: Vec<PathBuf> = on_path().into_iter().chain(folders.iter().map(PathBuf::from)).collect();
@@ -32,7 +33,8 @@ pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
                 continue;
             }
         };
-        if let Err(error) = flavour.check_version(&text) {
+        let is_new_enough = || flavour.check_use(ServerUse::Instance, ServerVersion::of_text(&text));
+        if let Err(error) = flavour.check_version(&text).and_then(|()| is_new_enough()) {
             other = other.or(Some(error.context(server.display().to_string())));
             continue;
         }

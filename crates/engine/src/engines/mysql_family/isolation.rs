@@ -14,6 +14,11 @@ pub(super) fn is_isolation(name: &str) -> bool {
     NAMES.contains(&canonical(name).as_str())
 }
 
+/// The level in the words of the SQL standard, from what the server has in force.
+pub(super) fn level(in_force: &str) -> String {
+    in_force.replace('-', " ").to_uppercase()
+}
+
 /// The statement that gives a session a level, on every server; the error names the levels.
 pub(super) fn statement(product: &str, name: &str, value: &str) -> Result<String, Error> {
     let asked = value.trim().to_ascii_uppercase();
@@ -35,6 +40,7 @@ mod tests {
         assert_eq!(said("repeatable-read"), Ok("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ".to_owned()));
         let wrong = said("snapshot").expect_err("there is none");
         assert!(wrong.contains("tx_isolation") && wrong.contains("SERIALIZABLE"), "{wrong}");
+        assert_eq!(["READ-COMMITTED", "SERIALIZABLE"].map(level), ["READ COMMITTED", "SERIALIZABLE"]);
         assert!(is_isolation("Transaction-Isolation") && is_isolation("tx_isolation") && !is_isolation("isolation"));
     }
 }

@@ -37,13 +37,26 @@ pub(super) fn literal(value: &str) -> String {
 
 /// Whether the value in force fulfils what was asked.
 pub(super) fn fulfils(asked: &str, in_force: &str) -> bool {
-    match (number(asked), number(in_force)) {
-        (Some(wanted), Some(found)) => (wanted - found).abs() <= wanted.abs() * 1e-9,
-        _ => match (switch(asked), switch(in_force)) {
-            (Some(wanted), Some(found)) => wanted == found,
-            _ => asked.trim().eq_ignore_ascii_case(in_force),
-        },
+    if let (Some(wanted), Some(found)) = (number(asked), number(in_force)) {
+        return (wanted - found).abs() <= wanted.abs() * 1e-9;
     }
+    if let (Some(wanted), Some(found)) = (switch(asked), switch(in_force)) {
+        return wanted == found;
+    }
+    match (switches(asked), switches(in_force)) {
+        (Some(wanted), Some(found)) => wanted.iter().all(|one| found.contains(one)),
+        _ => asked.trim().eq_ignore_ascii_case(in_force),
+    }
+}
+
+/// Switches of a list such as `optimizer_switch`. Setting some leaves the others as they are, so the server tells more than was asked.
+/// `None`: the text is no such list.
+fn switches(text: &str) -> Option<Vec<(String, bool)>> {
+    let one = |item: &str| {
+        let (name, value) = item.split_once('=')?;
+        Some((name.trim().to_ascii_lowercase(), switch(value)?))
+    };
+    text.split(',').map(one).collect()
 }
 
 /// A number with or without a suffix.
@@ -77,6 +90,17 @@ mod tests {
         check("0.5", "0.500000", true);
         check("o_direct", "O_DIRECT", true);
         check("O_DSYNC", "O_DIRECT", false);
+    }
+
+    #[test]
+    fn of_a_list_of_switches_those_that_were_asked_for_count() {
+        let in_force = "index_merge=on,mrr=on,mrr_cost_based=off,mrr_sort_keys=on";
+        check("mrr=on,mrr_sort_keys=on", in_force, true);
+        check("MRR = ON", in_force, true);
+        check("mrr=on,mrr_cost_based=on", in_force, false);
+        check("mrr=on,join_cache_hashed=on", in_force, false);
+        check("mrr=default", in_force, false);
+        check(in_force, in_force, true);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::replication::NEVER_ALONE;
 use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::sessions::state;
+use super::version::ServerUse;
 use super::wire::ServerConnection;
 use crate::contract::{Error, ReplicationWatch, Target};
 use crate::engines::blocking::{KeptLink, PATIENCE};
@@ -183,7 +184,9 @@ struct PrimaryLook {
 
 impl PrimaryLook {
     async fn of(connection: &mut ServerConnection, before: Option<u64>) -> Result<Self, Error> {
-        let words = &connection.flavour().replication;
+        let (flavour, version) = (connection.flavour(), connection.version());
+        flavour.check_use(ServerUse::Standbys, version)?;
+        let words = &flavour.replication;
         let found = connection.rows(&read(words)).await?;
         let value = |name: &str| {
             let row = found.iter().find(|row| matches!(row.first(), Some(Some(found)) if found == name))?;
@@ -191,7 +194,7 @@ impl PrimaryLook {
         };
         let number = |name: &str| value(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
         let is_on = |name: &str| value(name).is_some_and(|text| text.eq_ignore_ascii_case("on"));
-        let end = connection.rows(words.log_end).await?;
+        let end = connection.rows(words.log_end.of(version)).await?;
         let log_end = match end.first().map(Vec::as_slice) {
             Some([Some(file), Some(at), ..]) => place(file, at),
             _ => return Err(Error::other("the server writes no binary log, so that nobody can follow it")),

@@ -1,6 +1,7 @@
 //! What a server calls the parts of its replication, as data: settings, statements, places in answers. Who asks is in `replication.rs` and
 //! `replication_watch.rs`.
 
+use super::version::VersionedText;
 use proofload_model::replication::Confirmation;
 
 /// Words of one server.
@@ -29,7 +30,7 @@ pub(in crate::engines) struct ReplicationWords {
     /// Values of settings and of the status of the `{names}`, by name.
     pub(in crate::engines) read: &'static str,
     /// Where the log of a primary ends: file and place.
-    pub(in crate::engines) log_end: &'static str,
+    pub(in crate::engines) log_end: VersionedText,
     /// Standbys that are connected; the second column is the name by which one presents itself.
     pub(in crate::engines) connected: &'static str,
     /// How far a standby is.

@@ -151,14 +151,12 @@ async fn look(connection: &mut ServerConnection, database: &str) -> Result<Vec<M
     let rows = connection.rows("SHOW GRANTS").await?;
     let grants = Grants::read(rows.iter().filter_map(|row| row.first()?.as_deref()));
     let about = format!(
-        "SELECT current_user(), @@global.local_infile, @@global.performance_schema, \
+        "SELECT current_user(), @@global.performance_schema, \
          (SELECT count(*) FROM information_schema.schemata WHERE schema_name = {})",
         text(database)
     );
     let rows = connection.rows(&about).await?;
-    let [Some(account), Some(takes_files), Some(has_waits), Some(databases)] =
-        rows.first().map(Vec::as_slice).unwrap_or_default()
-    else {
+    let [Some(account), Some(has_waits), Some(databases)] = rows.first().map(Vec::as_slice).unwrap_or_default() else {
         return Err(Error::other("the server does not say who is logged in"));
     };
     let login = LoginAtServer {
@@ -168,16 +166,7 @@ async fn look(connection: &mut ServerConnection, database: &str) -> Result<Vec<M
         has_database: databases != "0",
         has_waits: has_waits != "0",
     };
-    let mut lacking: Vec<MissingRight> =
-        NEEDED.iter().chain(connection.flavour().rights).filter_map(|needed| login.missing(needed)).collect();
-    if takes_files == "0" {
-        lacking.push(MissingRight {
-            right: "local_infile".to_owned(),
-            purposes: vec![RightPurpose::Build],
-            grant: "SET GLOBAL local_infile = ON".to_owned(),
-        });
-    }
-    Ok(lacking)
+    Ok(NEEDED.iter().chain(connection.flavour().rights).filter_map(|needed| login.missing(needed)).collect())
 }
 
 /// An account, and what there is at the server.

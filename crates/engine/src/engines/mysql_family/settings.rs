@@ -128,6 +128,9 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     facts.extend(block.map(|bytes| engine::BLOCK_SIZE.observed(Bytes(bytes), "innodb_page_size")));
     let waits = known.get(LOG_AT_COMMIT).map(|found| is_durable(&found.value));
     facts.push(engine::DURABLE_COMMITS.found(waits, format!("{LOG_AT_COMMIT} as {source} has it")));
+    let level = found(&known, isolation::NAMES[0]).map(|found| isolation::level(&found.value));
+    facts.extend(level.map(|level| engine::ISOLATION.observed(level, format!("a session, by {source}"))));
+    facts.push(power_safe(&|name| known.get(name).map(|found| found.value.as_str()), source));
     Ok(facts)
 }
 
@@ -138,6 +141,52 @@ const LOG_AT_COMMIT: &str = "innodb_flush_log_at_trx_commit";
 /// a second, with 2 written and not flushed, which the end of the server's processes leaves. Source: MariaDB and MySQL manuals.
 fn is_durable(log_at_commit: &str) -> bool {
     log_at_commit != "0"
+}
+
+/// Settings by which a loss of the host's power may undo commits, with the values under which it does not. Source: MariaDB and MySQL
+/// manuals, `innodb_flush_log_at_trx_commit` (3 is MariaDB's), `innodb_doublewrite` (torn pages), `innodb_flush_method`.
+const POWER_SAFE: &[(&str, PowerSafeValues)] = &[
+    (LOG_AT_COMMIT, PowerSafeValues::Only(&["1", "3"])),
+    ("innodb_doublewrite", PowerSafeValues::Not(&["OFF", "0", "DETECT_ONLY"])),
+    ("innodb_flush_method", PowerSafeValues::Not(&["nosync", "littlesync"])),
+];
+/// The same of the binary log, where there is one: after a crash the server's own log follows it.
+const LOG_SYNC: (&str, PowerSafeValues) = ("sync_binlog", PowerSafeValues::Only(&["1"]));
+
+/// Values of a setting under which commits survive a loss of power.
+#[derive(Debug, Clone, Copy)]
+enum PowerSafeValues {
+    /// Values that are safe; no other is.
+    Only(&'static [&'static str]),
+    /// Values that are not safe; all others are.
+    Not(&'static [&'static str]),
+}
+
+impl PowerSafeValues {
+    fn has(self, value: &str) -> bool {
+        let is_among = |values: &[&str]| values.iter().any(|known| known.eq_ignore_ascii_case(value));
+        match self {
+            Self::Only(values) => is_among(values),
+            Self::Not(values) => !is_among(values),
+        }
+    }
+}
+
+/// The fact whether commits survive a loss of the host's power, with the settings that say no.
+fn power_safe<'k>(known: &dyn Fn(&str) -> Option<&'k str>, source: &str) -> Fact {
+    let has_log = known("log_bin").is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("on"));
+    let asked = || POWER_SAFE.iter().copied().chain(has_log.then_some(LOG_SYNC));
+    let wrong = |(name, safe): (&str, PowerSafeValues)| {
+        let value = known(name)?;
+        (!safe.has(value)).then(|| format!("{name} = {value}"))
+    };
+    let wrong: Vec<String> = asked().filter_map(wrong).collect();
+    if !wrong.is_empty() {
+        return engine::POWER_SAFE_COMMITS.observed(false, wrong.join(", "));
+    }
+    let names: Vec<&str> = asked().map(|(name, _)| name).collect();
+    let answer = known(LOG_AT_COMMIT).map(|_| true);
+    engine::POWER_SAFE_COMMITS.found(answer, format!("{} as {source} has them", names.join(", ")))
 }
 
 /// What the server says of a setting; of the level of isolation under whichever name it has.
@@ -190,6 +239,30 @@ mod tests {
     fn a_log_that_is_written_once_a_second_lags_behind_commits() {
         assert!(["1", "2", "3"].into_iter().all(is_durable));
         assert!(!is_durable("0"));
+    }
+
+    #[test]
+    fn a_loss_of_power_undoes_commits_that_are_written_and_not_flushed() {
+        let said = |settings: &[(&str, &'static str)]| {
+            let value = |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            let fact = power_safe(&value, "a table");
+            (engine::POWER_SAFE_COMMITS.answer(std::slice::from_ref(&fact)), fact.source)
+        };
+        let answer = |settings: &[(&str, &'static str)]| said(settings).0;
+        let safe = (LOG_AT_COMMIT, "1");
+        assert_eq!(answer(&[safe, ("innodb_doublewrite", "ON"), ("log_bin", "OFF")]), Some(true));
+        assert_eq!(answer(&[safe, ("sync_binlog", "0"), ("log_bin", "OFF")]), Some(true), "there is no such log");
+        assert_eq!(answer(&[safe, ("sync_binlog", "1"), ("log_bin", "ON")]), Some(true));
+        assert_eq!(answer(&[safe, ("innodb_doublewrite", "DETECT_AND_RECOVER")]), Some(true));
+        assert_eq!(
+            answer(&[(LOG_AT_COMMIT, "2")]),
+            Some(false),
+            "the end of the process leaves it, a loss of power does not"
+        );
+        assert_eq!(answer(&[safe, ("innodb_flush_method", "nosync")]), Some(false));
+        let two = said(&[safe, ("innodb_doublewrite", "OFF"), ("sync_binlog", "0"), ("log_bin", "1")]);
+        assert_eq!(two, (Some(false), "innodb_doublewrite = OFF, sync_binlog = 0".to_owned()));
+        assert_eq!(answer(&[]), None, "the server tells nothing");
     }
 
     #[test]

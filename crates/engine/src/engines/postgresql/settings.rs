@@ -93,8 +93,33 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     }
     let waits = read(&client, LOCAL_WAIT).await?.map(|found| is_durable(&found.setting));
     facts.push(engine::DURABLE_COMMITS.found(waits, format!("{LOCAL_WAIT} as pg_settings has it")));
+    let level = read(&client, ISOLATION).await?.map(|found| found.setting.to_uppercase());
+    facts.extend(level.map(|level| engine::ISOLATION.observed(level, format!("{ISOLATION} of a session"))));
+    let mut in_force = BTreeMap::new();
+    for name in POWER_SAFE {
+        in_force.extend(read(&client, name).await?.map(|found| (*name, found.setting)));
+    }
+    facts.push(power_safe(&in_force));
     Ok(facts)
 }
+
+/// Settings of which none may be off, or a loss of power undoes commits, or leaves data half written. Source: PostgreSQL manual,
+/// "Asynchronous Commit"; "Write Ahead Log", `fsync` and `full_page_writes`.
+const POWER_SAFE: &[&str] = &[LOCAL_WAIT, "fsync", "full_page_writes"];
+
+/// The fact whether commits survive a loss of the host's power, with the settings that say no.
+fn power_safe(in_force: &BTreeMap<&str, String>) -> Fact {
+    let off: Vec<String> =
+        in_force.iter().filter(|(_, value)| *value == "off").map(|(name, value)| format!("{name} = {value}")).collect();
+    if !off.is_empty() {
+        return engine::POWER_SAFE_COMMITS.observed(false, off.join(", "));
+    }
+    let answer = (in_force.len() == POWER_SAFE.len()).then_some(true);
+    engine::POWER_SAFE_COMMITS.found(answer, format!("{} as pg_settings has them", POWER_SAFE.join(", ")))
+}
+
+/// Isolation level of transactions that name none, as ours do. Source: PostgreSQL manual, "Client Connection Defaults".
+const ISOLATION: &str = "default_transaction_isolation";
 
 /// The setting by which a commit waits for the server's own log, or does not. Source: PostgreSQL manual, "Asynchronous Commit".
 const LOCAL_WAIT: &str = "synchronous_commit";
@@ -148,5 +173,19 @@ mod tests {
     fn only_asynchronous_commits_are_acknowledged_before_they_are_in_the_log() {
         assert!(["on", "local", "remote_write", "remote_apply"].into_iter().all(is_durable));
         assert!(!is_durable("off"));
+    }
+
+    #[test]
+    fn a_loss_of_power_undoes_commits_that_are_not_flushed() {
+        let said = |values: [&str; 3]| {
+            let in_force: BTreeMap<&str, String> = POWER_SAFE.iter().copied().zip(values.map(str::to_owned)).collect();
+            let fact = power_safe(&in_force);
+            (engine::POWER_SAFE_COMMITS.answer(std::slice::from_ref(&fact)), fact.source)
+        };
+        assert_eq!(said(["on", "on", "on"]).0, Some(true));
+        assert_eq!(said(["local", "on", "on"]).0, Some(true));
+        assert_eq!(said(["off", "off", "on"]), (Some(false), "fsync = off, synchronous_commit = off".to_owned()));
+        assert_eq!(said(["on", "on", "off"]), (Some(false), "full_page_writes = off".to_owned()));
+        assert_eq!(power_safe(&BTreeMap::new()).effective, None, "the server told none of them");
     }
 }

@@ -1,12 +1,13 @@
-//! Backups that the server makes of the study's database and puts back: one file of its own, in its own folder. What a backup is of is noted in
-//! the database, in words that come back with it. May not know what the data are.
+//! Backups that the server makes of the study's database and puts back: one file of its own, in its own folder, or as many as the study names,
+//! which it writes and reads side by side. What a backup is of is noted in the database, in words that come back with it. May not know what
+//! the data are.
 
 use super::address::ServerAddress;
 use super::database::{self, text};
 use super::engine::Sqlserver;
 use super::session::connect;
 use super::wire::{ServerConnection, quoted};
-use super::{changes, wire};
+use super::{changes, recovery, wire};
 use crate::contract::{Backups, Error, OwnedValue, ProgressTeller, Target, Work};
 use proofload_model::step_count::{StepCount, StepUnit};
 use std::time::Duration;
@@ -23,6 +24,10 @@ const IN_USE: &[&str] = &["3101", "5064"];
 /// How often a batch is tried while others are in the database, and how long is waited in between.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
+/// Files of one backup at most. Source: Microsoft's documentation, "BACKUP (Transact-SQL)".
+const FILES: usize = 64;
+/// Errors of files that hold a backup of another number of files. Source: Microsoft's documentation, "Database engine events and errors".
+const OTHER_NUMBER: &[&str] = &["3132", "3231"];
 
 impl Backups for Sqlserver {
     fn is_kept<'a>(&'a self, target: &'a Target, label: &'a str) -> Work<'a, bool> {
@@ -38,18 +43,54 @@ impl Backups for Sqlserver {
     }
 }
 
-/// The file of the backup: that of the study, or one named after the database in the server's own folder.
-fn file(target: &Target, database: &str) -> String {
-    let given = target.place.settings.iter().rev().find(|(name, _)| name == FILE);
-    given.map_or_else(|| format!("{database}-proofload.bak"), |(_, file)| file.clone())
+/// The files of the backup: those of the study, or one named after the database in the server's own folder.
+fn files(target: &Target, database: &str) -> Result<Vec<String>, Error> {
+    let given = target.place.settings.iter().filter(|(name, _)| name == FILE);
+    let files: Vec<String> = given.map(|(_, file)| file.clone()).collect();
+    if files.is_empty() {
+        return Ok(vec![format!("{database}-proofload.bak")]);
+    }
+    let fault = |what: String| Err(Error::other(format!("engine.backup: {what}")));
+    if files.len() > FILES {
+        return fault(format!("{} files are named, and the server takes at most {FILES}", files.len()));
+    }
+    for (place, file) in files.iter().enumerate() {
+        if file.trim().is_empty() {
+            return fault(format!("file {} has no name", place + 1));
+        }
+        if files[..place].contains(file) {
+            return fault(format!("{file} is named twice; name each file of the backup once"));
+        }
+    }
+    Ok(files)
 }
 
-/// What is noted of a backup: its file, and a hash of the label (FNV-1a of 64 bits), which may be long.
-fn mark(file: &str, label: &str) -> String {
-    let hash = label
-        .bytes()
-        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-    format!("{hash:016x} {file}")
+/// The files as a statement names them.
+fn disks(files: &[String]) -> String {
+    let each: Vec<String> = files.iter().map(|file| format!("DISK = {}", text(file))).collect();
+    each.join(", ")
+}
+
+/// FNV-1a of 64 bits.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// What is noted of a backup: a hash of the label, which may be long, and its file, or the number of its files with a hash of their names.
+fn mark(files: &[String], label: &str) -> String {
+    let place = match files {
+        [file] => file.clone(),
+        files => format!("{} files {:016x}", files.len(), hash(&files.join("\n"))),
+    };
+    format!("{:016x} {place}", hash(label))
+}
+
+/// What to try where files hold a backup of another number of files, which is not written over.
+fn advised(error: Error) -> Error {
+    if !OTHER_NUMBER.contains(&error.code()) {
+        return error;
+    }
+    error.context("these files hold a backup of another number of files; remove them on the server, or name others in engine.backup")
 }
 
 async fn is_kept(target: &Target, label: &str) -> Result<bool, Error> {
@@ -57,34 +98,38 @@ async fn is_kept(target: &Target, label: &str) -> Result<bool, Error> {
     let sql =
         format!("SELECT CAST(value AS varchar(2000)) FROM sys.extended_properties WHERE class = 0 AND name = '{KEPT}'");
     let rows = connection.rows(&sql).await.map_err(|error| error.context("read whether a backup was made"))?;
-    let mark = mark(&file(target, &name), label);
+    let mark = mark(&files(target, &name)?, label);
     Ok(rows.first().and_then(|row| row.first()) == Some(&OwnedValue::Text(mark)))
 }
 
 async fn keep(target: &Target, label: &str, progress: ProgressTeller<'_>) -> Result<(), Error> {
     let (mut connection, name) = database::open(target).await?;
-    let file = file(target, &name);
+    let files = files(target, &name)?;
+    // Data that are complete may come of a build that was killed before it was settled; the model comes back with the backup.
+    recovery::put_back(&mut connection, &name).await?;
     let backup = format!(
-        "BACKUP DATABASE {} TO DISK = {} WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
+        "BACKUP DATABASE {} TO {} WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
         quoted(&name),
-        text(&file)
+        disks(&files)
     );
-    let context = |error: Error| error.context(format!("back up database {name} to {file} on the server"));
+    let context =
+        |error: Error| advised(error).context(format!("back up database {name} to {} on the server", files.join(", ")));
     told(&mut connection, &backup, "backing up the database", progress).await.map_err(context)?;
-    note(&mut connection, &mark(&file, label)).await
+    note(&mut connection, &mark(&files, label)).await
 }
 
 /// Restores: nobody else may be connected meanwhile. What a killed run has changed of the server is put back first, while its note is there.
 async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> Result<(), Error> {
+    let address = ServerAddress::of(target)?;
+    let name = &address.database;
+    let files = files(target, name)?;
     if changes::allowed(target) {
         changes::put_back(target).await?;
     }
-    let address = ServerAddress::of(target)?;
-    let name = &address.database;
-    let file = file(target, name);
     let mut master = connect(&address, database::MASTER).await?;
-    let context = |error: Error| error.context(format!("restore database {name} from {file} on the server"));
-    let restored = restore_alone(&mut master, name, &file, progress).await;
+    let context =
+        |error: Error| error.context(format!("restore database {name} from {} on the server", files.join(", ")));
+    let restored = restore_alone(&mut master, name, &files, progress).await;
     // Also after a failure, so that somebody can look.
     let opened = open_to_all(&mut master, name).await;
     let ended = match (restored, opened) {
@@ -94,7 +139,7 @@ async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> 
     ended.map_err(context)?;
     drop(master);
     let mut connection = connect(&address, name).await?;
-    note(&mut connection, &mark(&file, label)).await
+    note(&mut connection, &mark(&files, label)).await
 }
 
 /// Ends all other sessions that are in a database. `ALTER DATABASE … WITH ROLLBACK IMMEDIATE` does not end the one that has the place of a
@@ -127,13 +172,13 @@ async fn open_to_all(master: &mut ServerConnection, name: &str) -> Result<(), Er
 async fn restore_alone(
     master: &mut ServerConnection,
     name: &str,
-    file: &str,
+    files: &[String],
     progress: ProgressTeller<'_>,
 ) -> Result<(), Error> {
-    let (database, disk) = (quoted(name), text(file));
+    let (database, disks) = (quoted(name), disks(files));
     let batch = format!(
         "{}ALTER DATABASE {database} SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
-         RESTORE DATABASE {database} FROM DISK = {disk} WITH REPLACE, CHECKSUM, STATS = 5",
+         RESTORE DATABASE {database} FROM {disks} WITH REPLACE, CHECKSUM, STATS = 5",
         ending_others(name)
     );
     tried(master, &batch, "restoring the database", progress).await.map_err(|error| {

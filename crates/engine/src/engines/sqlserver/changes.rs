@@ -20,9 +20,9 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     .only(Scope::Engine("sqlserver")),
     SettingSpec::optional(
         "engine.backup",
-        Kind::Text,
-        "File on the server in which it keeps the backup that runs are restored from; by default one named after the database, in the server's \
-         folder of backups.",
+        Kind::List,
+        "Files on the server in which it keeps the backup that runs are restored from: one path, or a list of paths, which the server writes and \
+         reads side by side. By default one file named after the database, in the server's folder of backups.",
     )
     .only(Scope::Engine("sqlserver")),
 ];

@@ -3,7 +3,7 @@
 use super::address::ServerAddress;
 use super::session::connect;
 use super::wire::{ServerConnection, quoted};
-use super::{row_groups, settings, version};
+use super::{recovery, row_groups, settings, version};
 use crate::contract::{Error, OwnedValue, Target, Value};
 
 /// The extended property on a database that is ours, with the number of its format.
@@ -48,7 +48,8 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let name = &address.database;
     let mut master = connect(&address, MASTER).await?;
     version::check(&mut master).await?;
-    if !is_listed(&mut master, name).await? {
+    let is_made = !is_listed(&mut master, name).await?;
+    if is_made {
         let context =
             |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
         master.text(&format!("CREATE DATABASE {} COLLATE {COLLATION}", quoted(name))).await.map_err(context)?;
@@ -83,10 +84,11 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
             )));
         }
     }
-    settings::apply(target, &mut connection, name).await
+    settings::apply(target, &mut connection, name).await?;
+    recovery::begin(&mut connection, name, is_made).await
 }
 
-/// Column stores lie in compressed groups, statistics are up to date, and what is changed is on disk.
+/// Column stores lie in compressed groups, statistics are up to date, the recovery model is that of the runs, what is changed is on disk.
 pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     let address = ServerAddress::of(target)?;
     let mut connection = connect(&address, &address.database).await?;
@@ -107,6 +109,7 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
         row_groups::expect_compressed(&mut connection).await?;
     }
     connection.text("EXEC sys.sp_updatestats").await.map_err(|error| error.context("update statistics"))?;
+    recovery::put_back(&mut connection, &address.database).await?;
     connection.text("CHECKPOINT").await.map_err(|error| error.context("write a checkpoint"))
 }
 

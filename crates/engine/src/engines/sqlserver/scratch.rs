@@ -3,6 +3,7 @@
 use super::address::ServerAddress;
 use super::database::{COLLATION, MASTER, SCRATCH_MARK, integer, mark_sql, text};
 use super::session::connect;
+use super::version;
 use super::wire::quoted;
 use crate::contract::{Error, OwnedValue, ScratchDatabases, ScratchState, Target, Work};
 use crate::engines::scratch::{PAUSE, TRIES, foreign, in_use, with_database};
@@ -54,6 +55,7 @@ async fn make(server: &Target, database: &str) -> Result<(), Error> {
         error.context(format!("make database {database}; the account needs CREATE ANY DATABASE, or dbcreator"))
     };
     let mut master = connect(&address, MASTER).await?;
+    version::check(&mut master).await?;
     master.text(&format!("CREATE DATABASE {} COLLATE {COLLATION}", quoted(database))).await.map_err(context)?;
     master.text(&format!("ALTER DATABASE {} SET READ_COMMITTED_SNAPSHOT ON", quoted(database))).await?;
     connect(&address, database).await?.text(&mark_sql(SCRATCH_MARK)).await.map_err(context)

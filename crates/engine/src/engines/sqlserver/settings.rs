@@ -3,7 +3,7 @@
 
 use super::unlisted::{self, UNLISTED};
 use super::wire::{ServerConnection, quoted};
-use super::{changes, database, memory_use, row_groups, version};
+use super::{changes, database, host_rights, memory_use, recovery, row_groups, version};
 use crate::contract::{Error, OwnedValue, Target};
 use crate::engines::switch::switch;
 use proofload_model::facts::{client, engine};
@@ -22,10 +22,13 @@ const SERVER: &str = "sys.configurations";
 /// The option by which readers do not wait for writers, as on the other engines; on where Proofload makes the database.
 const ROW_VERSIONS: &str = "read_committed_snapshot";
 
+/// The option that a build switches for as long as it takes.
+const RECOVERY: &str = "recovery_model";
+
 /// Options of the database that a study may set: name, what the statement says, words for values, and whether nobody else may be connected.
 const OPTIONS: &[(&str, &str, bool)] = &[
     ("delayed_durability", "DELAYED_DURABILITY =", false),
-    ("recovery_model", "RECOVERY", false),
+    (RECOVERY, "RECOVERY", false),
     ("compatibility_level", "COMPATIBILITY_LEVEL =", false),
     ("target_recovery_time_seconds", "TARGET_RECOVERY_TIME =", false),
     ("page_verify", "PAGE_VERIFY", false),
@@ -49,7 +52,7 @@ const OBSERVED: &[&str] = &[
     "edition",
     "collation",
     "delayed_durability",
-    "recovery_model",
+    RECOVERY,
     "compatibility_level",
     "target_recovery_time_seconds",
     "page_verify",
@@ -69,11 +72,11 @@ const OBSERVED: &[&str] = &[
 
 /// What the server says of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct InForce {
+pub(super) struct InForce {
     /// Name, as the server has it.
     name: String,
-    value: String,
-    source: String,
+    pub(super) value: String,
+    pub(super) source: String,
 }
 
 /// A name as studies write it: small letters, digits and `_`.
@@ -123,6 +126,10 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, da
             continue;
         }
         if changes::allowed(target) && change(connection, known.get(&canonical), value).await? {
+            continue;
+        }
+        // A build that goes on has switched it; it is put back when that is settled, and set then.
+        if canonical == RECOVERY && recovery::is_switched(connection).await? {
             continue;
         }
         let Some(statement) = statement(&canonical, value, database, &known) else { continue };
@@ -175,6 +182,7 @@ fn statement(name: &str, value: &str, database: &str, known: &BTreeMap<String, I
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let (mut connection, name) = database::open(target).await?;
     version::check(&mut connection).await?;
+    recovery::put_back(&mut connection, &name).await?;
     apply(target, &mut connection, &name).await?;
     let asked = asked(target);
     let known = read(&mut connection, &asked).await?;
@@ -201,6 +209,8 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     if let Some(limit) = memory_in_force(&asked, &known) {
         facts.push(memory_use::verify(&mut connection, limit).await);
     }
+    facts.extend(host_rights::facts(&mut connection).await);
+    facts.extend(recovery::fact(&mut connection).await?);
     facts.extend(row_groups::facts(&mut connection).await);
     facts.push(engine::BLOCK_SIZE.observed(PAGE, "the documentation of SQL Server"));
     Ok(facts)
@@ -257,7 +267,7 @@ async fn read(
 }
 
 /// A setting by the name that studies use, from a row of its name, its value and where it stands.
-fn in_force(row: Vec<OwnedValue>) -> Option<(String, InForce)> {
+pub(super) fn in_force(row: Vec<OwnedValue>) -> Option<(String, InForce)> {
     let Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) = <[OwnedValue; 3]>::try_from(row) else {
         return None;
     };

@@ -2,13 +2,15 @@
 //! no part of the data: installing them changes no row of the nine tables.
 //!
 //! What is installed is noted in the manifest by a hash of the text that created it, and the server's own copy of each
-//! body is compared with ours, so that neither an older version nor one that somebody changed is taken for this one.
+//! body is compared with ours, so that neither an older version nor one that somebody changed is taken for this one. Where
+//! a server runs a routine under settings of the session that created it, these are compared with ours too.
 
 use super::build::{Manifest, add_entry, remove_entry};
 use super::dialect::{Dialect, with_procedures};
 use super::settings::{Form, NAME};
 use crate::workloads::blocking_session::{BlockingSession, text};
 use crate::workloads::suite;
+use proofload_engine::OwnedRow;
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::setting;
@@ -72,21 +74,36 @@ pub(super) fn faults(
     for name in dialect.procedures() {
         let create = &dialect.suite.statement(name)?.sql;
         let needed = version(create);
-        let row = found.iter().find(|row| text(row, 0).is_ok_and(|found| found == name));
-        let body = row.map(|row| text(row, 1)).transpose()?;
-        match (body, manifest.content(&entry(name))) {
-            (None, _) => faults.push(format!("procedure {name} is missing")),
-            (Some(_), None) => faults.push(format!("procedure {name} is missing in the manifest")),
-            (Some(_), Some(noted)) if noted != needed => {
+        let Some(row) = found.iter().find(|row| text(row, 0).is_ok_and(|found| found == name)) else {
+            faults.push(format!("procedure {name} is missing"));
+            continue;
+        };
+        let body = text(row, 1)?;
+        match manifest.content(&entry(name)) {
+            None => faults.push(format!("procedure {name} is missing in the manifest")),
+            Some(noted) if noted != needed => {
                 faults.push(format!("procedure {name} has version {noted}, but {needed} is needed"));
             }
-            (Some(body), Some(_)) if body.is_empty() || !create.contains(body) => {
+            Some(_) if body.is_empty() || !create.contains(body) => {
                 faults.push(format!("procedure {name} has been changed in the database"));
             }
-            (Some(_), Some(_)) => {}
+            Some(_) => faults.append(&mut other_settings(name, row)?),
         }
     }
     Ok((!faults.is_empty()).then(|| format!("{}; {REMEDY}", faults.join(", "))))
+}
+
+/// Names each setting of a procedure that is not as a session of ours has it: the procedure would compute otherwise. Behind
+/// its name and body, its row has for each setting the name, the procedure's value and ours.
+fn other_settings(name: &str, row: &OwnedRow) -> Result<Vec<String>, Error> {
+    let mut faults = Vec::new();
+    for place in (2..row.len()).step_by(3) {
+        let (setting, found, needed) = (text(row, place)?, text(row, place + 1)?, text(row, place + 2)?);
+        if found != needed {
+            faults.push(format!("procedure {name} was created under {setting} {found:?}, but {needed:?} is needed"));
+        }
+    }
+    Ok(faults)
 }
 
 /// The version of all procedures together, for labels and facts; `None` when the dialect has none.
@@ -111,12 +128,30 @@ fn version(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_engine::OwnedValue;
     use proofload_gen::tprocc::Departures;
 
     /// The vectors that the authors publish for "" and "foobar".
     #[test]
     fn versions_are_fnv_1a() {
         assert_eq!([version(""), version("foobar")], ["cbf29ce484222325", "85944171f73967e8"]);
+    }
+
+    #[test]
+    fn each_setting_that_is_not_ours_is_named() {
+        let faults = |texts: &[&str]| {
+            let row: OwnedRow = texts.iter().map(|text| OwnedValue::Text((*text).to_owned())).collect();
+            other_settings("pay", &row).map_err(|error| error.to_string())
+        };
+        assert_eq!(faults(&["pay", "BEGIN END"]), Ok(Vec::new()), "a server that keeps none");
+        assert_eq!(faults(&["pay", "BEGIN END", "mode", "A,B", "A,B", "collation", "c", "c"]), Ok(Vec::new()));
+        let found = faults(&["pay", "BEGIN END", "mode", "A", "A,B", "set", "s", "s", "collation", "c", "d"]);
+        let expected = [
+            "procedure pay was created under mode \"A\", but \"A,B\" is needed",
+            "procedure pay was created under collation \"c\", but \"d\" is needed",
+        ];
+        assert_eq!(found, Ok(expected.map(str::to_owned).to_vec()));
+        assert!(faults(&["pay", "BEGIN END", "mode", "A"]).is_err(), "a value is missing");
     }
 
     #[test]

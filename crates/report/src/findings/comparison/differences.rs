@@ -206,7 +206,9 @@ fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
     // Hosts are compared by the facts of the whole records.
     let is_elsewhere = |fact: &Fact| [data::SUBJECT, host::SUBJECT].contains(&fact.subject.as_str());
     // What the settings say already; records made before it have none.
-    read(facts.filter(|fact| !is_elsewhere(fact) && !engine::DURABLE_COMMITS.is_of(fact)))
+    let of_settings = [engine::DURABLE_COMMITS, engine::POWER_SAFE_COMMITS, engine::ISOLATION];
+    let is_of_settings = |fact: &Fact| of_settings.iter().any(|name| name.is_of(fact));
+    read(facts.filter(|fact| !is_elsewhere(fact) && !is_of_settings(fact)))
 }
 
 /// Difference of the paces of the probers away from faults: what a prober takes there is missing in the level before a fault. Records

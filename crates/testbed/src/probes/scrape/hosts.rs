@@ -1,9 +1,10 @@
 //! What exporters of hosts call the things that our own probes read. A table; may not fetch or keep anything.
 //!
-//! Sources: node_exporter's collectors cpu, diskstats, meminfo and vmstat; windows_exporter's cpu, logical_disk, physical_disk and memory.
+//! Sources: node_exporter's collectors cpu, diskstats, meminfo, netdev and vmstat; windows_exporter's cpu, logical_disk, physical_disk,
+//! memory and net, whose names of disks and interfaces have been the same since it has its name.
 //! windows_exporter: untested on the real thing.
 
-use proofload_model::series::{SeriesName, device, memory};
+use proofload_model::series::{SeriesName, device, memory, network};
 
 /// A total that becomes a rate, of one core or device.
 pub(super) struct Counter {
@@ -75,6 +76,17 @@ pub(super) const DEVICES: &[Counter] = &[
     Counter { metric: "windows_physical_disk_idle_seconds_total", series: device::BUSY, factor: 100.0, is_idle: true },
 ];
 
+/// Totals of the time that read requests took, and write requests, each from start to end. Their rates together are the mean number of
+/// requests in flight, [`device::QUEUE`]; over the rate of requests that is the mean time of one.
+///
+/// Sources: windows_exporter, whose totals are those behind "% Disk Read Time" and "% Disk Write Time", counted in units of 100 ns;
+/// Microsoft, article 310067: they add up the times of requests that overlap. The exporter's `…_latency_seconds_total` are ticks of the
+/// performance counter, each taken for 100 ns: right only where it has 10 MHz.
+pub(super) const DEVICE_TIMES: &[(&str, &str)] = &[
+    ("windows_logical_disk_read_seconds_total", "windows_logical_disk_write_seconds_total"),
+    ("windows_physical_disk_read_seconds_total", "windows_physical_disk_write_seconds_total"),
+];
+
 /// What devices hold at the moment: metric and series.
 pub(super) const DEVICE_LEVELS: &[(&str, SeriesName)] = &[
     ("node_disk_io_now", device::IN_FLIGHT),
@@ -85,6 +97,22 @@ pub(super) const DEVICE_LEVELS: &[(&str, SeriesName)] = &[
 /// Devices that stand on others, whose bytes would be counted twice.
 pub(super) fn stands_on_others(device: &str) -> bool {
     ["dm-", "md", "loop", "ram", "zram", "sr"].iter().any(|prefix| device.starts_with(prefix)) || device == "_Total"
+}
+
+/// Labels that name a network interface.
+pub(super) const INTERFACE_LABELS: &[&str] = &["device", "nic"];
+
+/// Totals of network interfaces.
+pub(super) const NETWORK: &[Counter] = &[
+    counter("node_network_receive_bytes_total", network::RECEIVED, 1.0),
+    counter("node_network_transmit_bytes_total", network::SENT, 1.0),
+    counter("windows_net_bytes_received_total", network::RECEIVED, 1.0),
+    counter("windows_net_bytes_sent_total", network::SENT, 1.0),
+];
+
+/// Interfaces of Linux that lead to no other host: the loopback, and the host's ends of containers and guests, which may be hundreds.
+pub(super) fn stays_inside(interface: &str) -> bool {
+    interface == "lo" || ["veth", "vnet", "tap", "cali", "lxc"].iter().any(|prefix| interface.starts_with(prefix))
 }
 
 /// Totals of the host's memory.

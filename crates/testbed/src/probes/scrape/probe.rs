@@ -1,4 +1,5 @@
-//! One endpoint as a probe: its text becomes readings of `cores`, `device`, `memory`, and `scraped` for what the study names besides.
+//! One endpoint as a probe: its text becomes readings of `cores`, `device`, `network`, `memory`, and `scraped` for what the study names
+//! besides.
 
 use super::super::probe::ProbeReadings;
 use super::super::rates::Rates;
@@ -6,7 +7,8 @@ use super::super::runner::Source;
 use super::endpoint::fetch;
 use super::exposition::{Sample, samples};
 use super::hosts::{
-    CPU, Counter, DEVICE_LABELS, DEVICE_LEVELS, DEVICES, MEMORY, MEMORY_IN_USE, Mode, mode, stands_on_others,
+    CPU, Counter, DEVICE_LABELS, DEVICE_LEVELS, DEVICE_TIMES, DEVICES, INTERFACE_LABELS, MEMORY, MEMORY_IN_USE, Mode,
+    NETWORK, mode, stands_on_others, stays_inside,
 };
 use super::kept::SelectedSeries;
 use proofload_model::error::Error;
@@ -49,6 +51,7 @@ impl Endpoint {
         let parts = [
             (series::cores::PROBE, self.cores(text)),
             (series::device::PROBE, device.map(|device| self.of_device(text, &device, span)).unwrap_or_default()),
+            (series::network::PROBE, self.network(text)),
             (series::memory::PROBE, self.memory(text)),
             ("scraped", self.kept.read(text, span)),
         ];
@@ -124,6 +127,31 @@ impl Endpoint {
             let level = DEVICE_LEVELS.iter().find(|(metric, _)| *metric == sample.name);
             readings.extend(level.filter(|_| span.is_some()).map(|(_, series)| series.reading(device, sample.value)));
         }
+        readings.extend(self.queue(text, device));
+        readings
+    }
+
+    /// Mean requests in flight, where the exporter tells the time of reads and that of writes.
+    fn queue(&mut self, text: &str, device: &str) -> Option<Reading> {
+        let is_wanted = |each: &Sample<'_>, wanted: &str| each.name == wanted && device_of(each) == Some(device);
+        let total = |wanted: &str| samples(text).find(|each| is_wanted(each, wanted)).map(|sample| sample.value);
+        let both =
+            |(read, write): &(&'static str, &'static str)| Some([(*read, total(read)?), (*write, total(write)?)]);
+        let totals = DEVICE_TIMES.iter().find_map(both)?;
+        // Both totals get their new base before either may turn out to have been reset.
+        let [reads, writes] = totals.map(|(metric, total)| self.rates.per_second(&format!("{device} {metric}"), total));
+        Some(series::device::QUEUE.reading(device, reads? + writes?))
+    }
+
+    /// Bytes of each interface that may lead to another host.
+    fn network(&mut self, text: &str) -> Vec<Reading> {
+        let mut readings = Vec::new();
+        for sample in samples(text) {
+            let Some(counter) = NETWORK.iter().find(|counter| counter.metric == sample.name) else { continue };
+            let interface = INTERFACE_LABELS.iter().find_map(|label| sample.label(label));
+            let Some(interface) = interface.filter(|interface| !stays_inside(interface)) else { continue };
+            readings.extend(self.rate(counter, interface, sample.value));
+        }
         readings
     }
 
@@ -152,91 +180,10 @@ impl Endpoint {
 /// The device that a sample is about, when it is one that is kept.
 fn device_of<'t>(sample: &Sample<'t>) -> Option<&'t str> {
     let known = DEVICES.iter().any(|counter| counter.metric == sample.name)
-        || DEVICE_LEVELS.iter().any(|(metric, _)| *metric == sample.name);
+        || DEVICE_LEVELS.iter().any(|(metric, _)| *metric == sample.name)
+        || DEVICE_TIMES.iter().any(|(read, write)| [*read, *write].contains(&sample.name));
     known.then(|| DEVICE_LABELS.iter().find_map(|label| sample.label(label))).flatten()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn endpoint(device: Option<&str>) -> Endpoint {
-        Endpoint {
-            url: "http://db1:9100/metrics".to_owned(),
-            device: device.map(str::to_owned),
-            kept: SelectedSeries::default(),
-            rates: Rates::default(),
-        }
-    }
-
-    #[track_caller]
-    fn check(device: Option<&str>, before: &str, after: &str, seconds: u64, expected: &[(&str, &str, &str, f64)]) {
-        let mut endpoint = endpoint(device);
-        endpoint.understand(before, None).unwrap();
-        let parts = endpoint.understand(after, Some(Duration::from_secs(seconds))).unwrap();
-        let flat = |(probe, readings): &ProbeReadings| {
-            let probe = *probe;
-            readings
-                .iter()
-                .map(move |each| (probe, each.name.clone(), each.component.clone(), each.value))
-                .collect::<Vec<_>>()
-        };
-        let found: Vec<_> = parts.iter().flat_map(flat).collect();
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(probe, name, component, value)| (*probe, (*name).to_owned(), (*component).to_owned(), *value))
-            .collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_linux_host_is_read_as_our_own_probes_would() {
-        let text = |user: f64, steal: f64, bytes: f64, io: f64| {
-            format!(
-                "node_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} 90\nnode_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {user}\n\
-                 node_cpu_seconds_total{{cpu=\"0\",mode=\"steal\"}} {steal}\n\
-                 node_disk_read_bytes_total{{device=\"nvme0n1\"}} {bytes}\nnode_disk_read_bytes_total{{device=\"dm-0\"}} {bytes}\n\
-                 node_disk_io_time_seconds_total{{device=\"nvme0n1\"}} {io}\nnode_disk_io_now{{device=\"nvme0n1\"}} 3\n\
-                 node_memory_MemTotal_bytes 1000\nnode_memory_MemAvailable_bytes 400\n"
-            )
-        };
-        let expected = [
-            ("cores", "busy", "0", 50.0),
-            ("cores", "steal", "0", 25.0),
-            ("cores", "user", "0", 25.0),
-            ("cores", "busy_mean", "", 50.0),
-            ("device", "read_bytes", "nvme0n1", 2048.0),
-            ("device", "busy", "nvme0n1", 75.0),
-            ("device", "in_flight", "nvme0n1", 3.0),
-            ("memory", "host_in_use", "", 600.0),
-        ];
-        check(None, &text(10.0, 1.0, 0.0, 5.0), &text(10.5, 1.5, 4096.0, 6.5), 2, &expected);
-    }
-
-    #[test]
-    fn a_windows_host_is_read_as_our_own_probes_would() {
-        let text = |privileged: f64, idle: f64| {
-            format!(
-                "windows_cpu_time_total{{core=\"0,0\",mode=\"privileged\"}} {privileged}\n\
-                 windows_cpu_time_total{{core=\"0,0\",mode=\"dpc\"}} {privileged}\n\
-                 windows_logical_disk_idle_seconds_total{{volume=\"D:\"}} {idle}\n\
-                 windows_logical_disk_idle_seconds_total{{volume=\"C:\"}} {idle}\n"
-            )
-        };
-        let expected = [
-            ("cores", "busy", "0,0", 50.0),
-            ("cores", "system", "0,0", 50.0),
-            ("cores", "busy_mean", "", 50.0),
-            ("device", "busy", "D:", 75.0),
-        ];
-        check(Some("D:"), &text(1.0, 10.0), &text(2.0, 10.5), 2, &expected);
-    }
-
-    #[test]
-    fn several_devices_want_one_named() {
-        let text = "node_disk_read_bytes_total{device=\"sda\"} 1\nnode_disk_read_bytes_total{device=\"sdb\"} 1\n";
-        let refused = |device| endpoint(device).understand(text, None).unwrap_err().to_string();
-        assert!(refused(None).contains("several devices (sda, sdb); set observe.device to the database's"));
-        assert!(refused(Some("sdc")).contains("unknown device sdc; known: sda, sdb"));
-    }
-}
+mod tests;

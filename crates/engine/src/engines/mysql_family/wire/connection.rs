@@ -7,7 +7,9 @@ use super::packet::{self, HEAD, MOST_BYTES, PacketReader};
 use super::turns::WaitingCommands;
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mysql_family::address::ServerAddress;
+use crate::engines::mysql_family::failure;
 use crate::engines::mysql_family::flavour::Flavour;
+use crate::engines::mysql_family::version::ServerVersion;
 use crate::engines::wire::{BufferedSocket, Socket};
 use bytes::{BufMut as _, BytesMut};
 use std::collections::VecDeque;
@@ -24,6 +26,7 @@ const QUERY: u8 = 3;
 #[derive(Debug)]
 pub(in crate::engines::mysql_family) struct ServerConnection {
     flavour: &'static Flavour,
+    version: ServerVersion,
     buffered: BufferedSocket,
     /// Commands that wait for the answer to the one before; `None` where they are sent together.
     waiting: Option<WaitingCommands>,
@@ -44,8 +47,10 @@ impl ServerConnection {
         address: &ServerAddress,
         database: Option<&str>,
     ) -> Result<Self, Error> {
-        let SessionSocket { socket, caches_columns } = handshake::log_on(address, database).await?;
-        Ok(Self::on(socket, caches_columns, address.flavour))
+        let SessionSocket { socket, version, caches_columns } = handshake::log_on(address, database).await?;
+        let mut connection = Self::on(socket, caches_columns, address.flavour);
+        connection.version = version;
+        Ok(connection)
     }
 
     /// A connection whose server waits for what comes next.
@@ -56,6 +61,7 @@ impl ServerConnection {
     ) -> Self {
         Self {
             flavour,
+            version: ServerVersion::NEWEST,
             buffered: BufferedSocket::new(socket),
             waiting: None,
             owed: VecDeque::with_capacity(64),
@@ -75,6 +81,11 @@ impl ServerConnection {
     /// What server it is to.
     pub(in crate::engines::mysql_family) fn flavour(&self) -> &'static Flavour {
         self.flavour
+    }
+
+    /// Version of the server, as it said when the session began.
+    pub(in crate::engines::mysql_family) fn version(&self) -> ServerVersion {
+        self.version
     }
 
     /// Whether a transaction is open, as the server said last.
@@ -334,9 +345,13 @@ impl ServerConnection {
         self.buffered.body(&(packet.body.start - HEAD..packet.body.start))
     }
 
-    /// The error that a packet tells.
+    /// The error that a packet tells. An interrupted statement has lost its session where the server has ended it by now; where it does so
+    /// later, the next command tells.
     pub(in crate::engines::mysql_family) fn error(&mut self, packet: &Packet) -> Error {
-        let error = answer::error(self.body(packet));
+        let mut error = answer::error(self.body(packet));
+        if error.code() == failure::INTERRUPTED && self.has_ended() {
+            error = failure::interrupted_for_good();
+        }
         if error.class() == ErrorClass::ConnectionLost {
             self.buffered.give_up();
         }

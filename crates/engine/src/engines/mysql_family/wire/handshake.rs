@@ -6,6 +6,7 @@ use super::auth::{self, CACHING_SHA2, NATIVE};
 use super::packet::{self, HEAD, PacketReader, broken, put_bytes};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mysql_family::address::{Encryption, ServerAddress};
+use crate::engines::mysql_family::version::ServerVersion;
 use crate::engines::wire::{Place, Socket, encrypted, open};
 use bytes::{BufMut as _, BytesMut};
 use std::ops::BitOr;
@@ -56,6 +57,7 @@ const RESERVED: usize = 19;
 /// A session that stands.
 pub(super) struct SessionSocket {
     pub(super) socket: Socket,
+    pub(super) version: ServerVersion,
     pub(super) caches_columns: bool,
 }
 
@@ -217,6 +219,7 @@ async fn prove(
     greeting: Greeting,
 ) -> Result<SessionSocket, Error> {
     let password = address.password.as_ref().map_or("", |password| password.reveal()).as_bytes();
+    let version = ServerVersion::of_text(&greeting.version);
     let Greeting { mut salt, mut method, .. } = greeting;
     // A method that we do not speak may be the server's default only, and not the account's.
     if auth::answer(&method, password, &salt, address.flavour).is_err() {
@@ -243,7 +246,7 @@ async fn prove(
         match (body.first(), body.get(1)) {
             (Some(0), _) => {
                 let caches_columns = wanted.has(Abilities::CACHES_COLUMNS);
-                return Ok(SessionSocket { socket: link.socket, caches_columns });
+                return Ok(SessionSocket { socket: link.socket, version, caches_columns });
             }
             (Some(0xFE), Some(_)) => {
                 let mut reading = PacketReader(&body[1..]);

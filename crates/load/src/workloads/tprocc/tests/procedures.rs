@@ -3,6 +3,7 @@
 
 use super::case::Case;
 use crate::workload::WorkloadRun as _;
+use crate::workloads::blocking_session::text;
 
 const PROCEDURES: &[(&str, &str)] = &[("form", "procedures")];
 
@@ -77,6 +78,20 @@ fn check_misfits(engine: &str) {
         "DROP PROCEDURE tprocc_stock_level;
             CREATE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer) SELECT 1, 1",
         "procedure tprocc_stock_level has been changed in the database",
+    );
+    let ours = case.session().one_row("SELECT @@sql_mode, @@collation_connection").unwrap();
+    let (mode, collation) = (text(&ours, 0).unwrap(), text(&ours, 1).unwrap());
+    let same_text = &case.dialect.suite.statement("tprocc_stock_level").unwrap().sql;
+    check(
+        &case,
+        &format!(
+            "SET SESSION sql_mode = 'STRICT_ALL_TABLES', collation_connection = utf8mb4_bin;
+            DROP PROCEDURE tprocc_stock_level; {same_text}"
+        ),
+        &format!(
+            "procedure tprocc_stock_level was created under sql_mode \"STRICT_ALL_TABLES\", but \"{mode}\" is needed, \
+             procedure tprocc_stock_level was created under collation_connection \"utf8mb4_bin\", but \"{collation}\" is needed"
+        ),
     );
 }
 

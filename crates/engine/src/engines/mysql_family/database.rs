@@ -27,8 +27,8 @@ const FEW_DIRTY: u64 = 64;
 /// How often, and how far apart, it is asked how many are left: a server writes them once a second.
 const LOOKS: u32 = 60;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-/// Looks one after another that find as many as before, after which it is taken that the server does not write them. Source: MariaDB manual, "InnoDB Page Flushing": an idle
-/// server writes none where `innodb_max_dirty_pages_pct_lwm` is 0.
+/// Looks that find as many as the one before, after which the server is taken not to write. Source: MariaDB manual, "InnoDB Page Flushing": an idle
+/// server does not write where `innodb_max_dirty_pages_pct_lwm` is 0.
 const LOOKS_IN_VAIN: u32 = 3;
 
 /// Tells whether the server has the database, as far as the account may know.

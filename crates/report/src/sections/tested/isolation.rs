@@ -19,6 +19,7 @@ pub(super) fn row(findings: &Findings<'_>) -> Option<(Prose, Prose)> {
             None => is_untold = true,
         }
     }
+    levels.sort_unstable();
     let mut words = match levels.as_slice() {
         [] => return None,
         [only] => prose![(*only).to_owned()],

@@ -40,6 +40,7 @@ missing_packages() {
 is_there() { command -v "$1" >/dev/null; }
 missing_extras() {
     is_there patroni || echo patroni
+    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     is_there etcd || echo etcd-server
     is_there mkfs.xfs || [[ -x /usr/sbin/mkfs.xfs ]] || echo xfsprogs
     is_there chromium || apt-cache pkgnames | grep -xF chromium || true

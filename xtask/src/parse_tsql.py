@@ -11,12 +11,12 @@ import clr_loader  # noqa: E402
 import pythonnet  # noqa: E402
 from tsql_texts import statements  # noqa: E402
 
-config = library / "proofload.runtimeconfig.json"
+config = pathlib.Path(__file__).with_name("proofload.runtimeconfig.json")
 config.write_text('{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}}}')
 try:
     pythonnet.set_runtime(clr_loader.get_coreclr(runtime_config=str(config), dotnet_root=str(runtime)))
     import clr  # noqa: E402
-except (OSError, RuntimeError) as error:
+except Exception as error:
     # The runtime wants libraries of the system. Its exit code is that of a check which cannot be done here.
     print("the .NET runtime does not start:", " ".join(str(error).split()))
     sys.exit(77)

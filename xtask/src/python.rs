@@ -15,7 +15,7 @@ pub(crate) type PythonScript = (&'static str, &'static str);
 /// Limit of all that is fetched and installed for one chore.
 const INSTALLING: Duration = Duration::from_secs(120);
 /// Limit of one script. They take seconds; one that takes longer on a busy machine may.
-const SCRIPT: Duration = Duration::from_secs(900);
+const SCRIPT: Duration = Duration::from_secs(300);
 /// Limit of a look whether an environment works.
 const PROBE: Duration = Duration::from_secs(60);
 /// Pause between two looks at a program that runs.
@@ -60,7 +60,8 @@ impl ScriptEnd {
     /// What a script that ended means.
     fn of(name: &str, code: Option<i32>, said: String) -> Self {
         match code {
-            Some(0) => Self::Passed(said),
+            // A script that was read while it was empty says nothing either.
+            Some(0) if !said.trim().is_empty() => Self::Passed(said),
             Some(CANNOT) => Self::Skipped(format!("SKIPPED: {name} does not work here: {}\n", last_line(&said))),
             _ => Self::Failed(said),
         }
@@ -93,9 +94,14 @@ impl ScriptEnd {
 
 /// The environment's folder, made where it is missing or does not work. Errors: it cannot be made within two minutes.
 pub(crate) fn environment(needs: &PythonNeeds) -> Result<PathBuf, String> {
-    let folder = cache_folder()?.join(needs.chore);
+    let folder = cache_folder()?.join(named(needs));
     made_in(&folder, needs, INSTALLING)?;
     Ok(folder)
+}
+
+/// The name of an environment's folder: clones that want other versions have others.
+fn named(needs: &PythonNeeds) -> String {
+    format!("{}-{}", needs.chore, needs.packages.join("-").replace("==", "-"))
 }
 
 /// Makes the environment beside its place and puts it there when it is whole, so that one that was given up is never taken for a whole one.
@@ -103,10 +109,14 @@ fn made_in(folder: &Path, needs: &PythonNeeds, limit: Duration) -> Result<(), St
     if works(folder, needs).is_ok() {
         return Ok(());
     }
-    let draft = folder.with_extension(format!("draft-{}", std::process::id()));
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.with_file_name(format!("{name}.draft-{}", std::process::id()));
     let made = make(&draft, needs, Instant::now() + limit).and_then(|()| works(&draft, needs)).and_then(|()| {
+        // Where another process was faster, its environment is as good, and in use.
+        if works(folder, needs).is_ok() {
+            return Ok(());
+        }
         let _was_none = std::fs::remove_dir_all(folder);
-        // Where another process was faster, its environment is as good.
         std::fs::rename(&draft, folder)
             .or_else(|error| works(folder, needs).map_err(|_| format!("making {}: {error}", folder.display())))
     });
@@ -162,22 +172,23 @@ pub(crate) fn packages(folder: &Path) -> Result<PathBuf, String> {
 
 /// Runs the last of the scripts, which imports the others, in the root of the repository.
 pub(crate) fn script(folder: &Path, scripts: &[PythonScript], arguments: &[&Path]) -> ScriptEnd {
-    let ended = written(folder, scripts).and_then(|name| {
+    // Beside those of other processes, which may be of other versions.
+    let place = std::env::temp_dir().join(format!("proofload-scripts-{}", std::process::id()));
+    let ended = written(&place, scripts).and_then(|name| {
         let mut command = Command::new(python(folder));
-        command.arg(folder.join(name)).arg(".").args(arguments);
+        command.arg(place.join(name)).arg(".").args(arguments);
         let (status, said) = limited(&mut command, Instant::now() + SCRIPT)?;
         Ok(ScriptEnd::of(name, status.code(), said))
     });
+    let _was_made = std::fs::remove_dir_all(&place);
     ended.unwrap_or_else(|error| ScriptEnd::Failed(format!("{error}\n")))
 }
 
-/// Writes scripts that are not there yet; the name of the last.
+/// Writes scripts; the name of the last.
 fn written(folder: &Path, scripts: &[PythonScript]) -> Result<&'static str, String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     for (name, text) in scripts {
         let script = folder.join(name);
-        if std::fs::read_to_string(&script).is_ok_and(|there| there == *text) {
-            continue;
-        }
         std::fs::write(&script, text).map_err(|error| format!("writing {}: {error}", script.display()))?;
     }
     scripts.last().map(|(name, _)| *name).ok_or_else(|| "there is no script to run".to_owned())
@@ -225,8 +236,9 @@ fn reader<R: Read + Send + 'static>(mut stream: R) -> Receiver<String> {
 
 /// Kills a program and its group.
 fn end(child: &mut Child) {
-    let group = format!("-{}", child.id());
-    let _gone = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    let group = child.id().to_string();
+    // The shell's own, which is there where the program of this name is not.
+    let _gone = Command::new("sh").args(["-c", "kill -KILL -- \"-$1\"", "sh", &group]).stderr(Stdio::null()).status();
     let _gone = child.kill();
     let _ended = child.wait();
 }
@@ -251,14 +263,13 @@ mod tests {
         assert!(command("no-such-program", &[], soon()).unwrap_err().contains("no-such-program"));
         let told = ScriptEnd::without("the parser", "python3 -m pip: one line\nno network\n\n");
         assert_eq!(told, ScriptEnd::Skipped("SKIPPED: the parser cannot be installed: no network\n".to_owned()));
-        assert_eq!(told.print("a fault"), Ok(()));
     }
 
     #[test]
     fn a_program_that_does_not_end_in_time_is_killed() {
         let begun = Instant::now();
         let error = command("sh", &["-c", "sleep 600 & sleep 600"], begun).unwrap_err();
-        assert!(error.contains("sh did not end within its 0 s and was killed"), "{error}");
+        assert!(error.contains("sh did not end within its ") && error.ends_with(" s and was killed"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(300));
     }
 
@@ -267,6 +278,7 @@ mod tests {
         let of = |code| ScriptEnd::of("parse.py", code, "two lines\nno runtime\n".to_owned());
         assert_eq!(of(Some(0)), ScriptEnd::Passed("two lines\nno runtime\n".to_owned()));
         assert_eq!(of(Some(77)), ScriptEnd::Skipped("SKIPPED: parse.py does not work here: no runtime\n".to_owned()));
+        assert_eq!(ScriptEnd::of("parse.py", Some(0), " \n".to_owned()), ScriptEnd::Failed(" \n".to_owned()));
         for code in [Some(1), None] {
             assert_eq!(of(code).print("faults"), Err("faults".to_owned()));
         }

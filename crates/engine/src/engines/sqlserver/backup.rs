@@ -26,8 +26,8 @@ const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 /// Files of one backup at most. Source: Microsoft's documentation, "BACKUP (Transact-SQL)".
 const FILES: usize = 64;
-/// Errors of files that hold a backup of another number of files. Source: Microsoft's documentation, "Database engine events and errors".
-const OTHER_NUMBER: &[&str] = &["3132", "3231"];
+/// Errors of files that hold a backup of another number of files, or parts of several. Source: Microsoft's documentation, "Database engine events and errors".
+const OTHER_FILES: &[&str] = &["3132", "3231", "3258"];
 
 impl Backups for Sqlserver {
     fn is_kept<'a>(&'a self, target: &'a Target, label: &'a str) -> Work<'a, bool> {
@@ -85,12 +85,12 @@ fn mark(files: &[String], label: &str) -> String {
     format!("{:016x} {place}", hash(label))
 }
 
-/// What to try where files hold a backup of another number of files, which is not written over.
+/// What to try where files hold something else than one backup of as many files, which is not written over.
 fn advised(error: Error) -> Error {
-    if !OTHER_NUMBER.contains(&error.code()) {
+    if !OTHER_FILES.contains(&error.code()) {
         return error;
     }
-    error.context("these files hold a backup of another number of files; remove them on the server, or name others in engine.backup")
+    error.context("these files hold a backup of another number of files, or parts of several; remove them on the server, or name others in engine.backup")
 }
 
 async fn is_kept(target: &Target, label: &str) -> Result<bool, Error> {

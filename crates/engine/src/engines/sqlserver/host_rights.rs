@@ -13,6 +13,9 @@ const READ: [(&str, &str); 2] = [
     ("instant_file_initialization", include_str!("file_initialization.sql")),
 ];
 
+/// Errors of an account that may not see them. Source: Microsoft's documentation, "Database engine events and errors".
+const NO_RIGHT: &[&str] = &["297", "300"];
+
 /// Facts of both; one that says why where the account may not see them, an empty list where the server says nothing.
 pub(super) async fn facts(connection: &mut ServerConnection) -> Vec<Fact> {
     let mut facts = Vec::new();
@@ -23,7 +26,10 @@ pub(super) async fn facts(connection: &mut ServerConnection) -> Vec<Fact> {
                 let found = rows.into_iter().filter_map(in_force).find(|(known, _)| known == name);
                 facts.extend(found.map(|(_, found)| fact.observed(found.value, found.source)));
             }
-            Err(error) => facts.push(fact.unknown(format!("{error}; the account needs VIEW SERVER STATE"))),
+            Err(error) if NO_RIGHT.contains(&error.code()) => {
+                facts.push(fact.unknown(format!("{error}; the account needs VIEW SERVER STATE")));
+            }
+            Err(error) => facts.push(fact.unknown(error.to_string())),
         }
     }
     facts

@@ -244,7 +244,9 @@ async fn check_lost_connection(place: &Place) {
                 other.script(&format!("KILL {id}")).await.expect("ends the session");
             })
             .await;
-            assert_eq!(lost.expect_err("its session is gone").class(), ErrorClass::ConnectionLost);
+            let lost = lost.expect_err("its session is gone");
+            // A server that says first that the statement was interrupted may end the session a moment later.
+            assert!(lost.class() == ErrorClass::ConnectionLost || lost.code() == "1317", "{lost}");
         }
         let error = one.query("SELECT 1").await.expect_err("it stays gone");
         assert_eq!(error.class(), ErrorClass::ConnectionLost, "{error}");

@@ -323,7 +323,10 @@ mod tests {
     /// A server without local files is given every row all the same, in the same transaction; any other error ends the rows.
     #[test]
     fn rows_are_inserted_where_a_server_takes_no_local_files() {
-        for refusal in [&b"\xff\x7c\x04#42000no"[..], b"\xff\x6c\x0f#42000no", b"\xff\x46\x10#HY000no"] {
+        // ProxySQL, old versions of both, MySQL, MariaDB.
+        let refusals =
+            [&b"\xff\x17\x04#08S01no"[..], b"\xff\x7c\x04#42000no", b"\xff\x6c\x0f#42000no", b"\xff\x46\x10#HY000no"];
+        for refusal in refusals {
             let answers = [done(0, 0), packet(refusal), done(1_000, 0), done(500, 0), done(0, 0)];
             let (count, texts) = outcome(RowsWay::Append, 1_500, &answers);
             assert_eq!(count.expect("all are taken"), 1_500);

@@ -13,8 +13,9 @@ use crate::contract::{Error, ErrorClass, RowSource, Table, Value};
 const FILE: &str = "rows of proofload";
 /// A packet is sent when it has so many bytes: large enough that its cost is lost in the rows', small enough to stay in cache.
 const PACKET_BYTES: usize = 64 << 10;
-/// Errors of a server that takes no local files: of old versions of both, of MySQL, and of MariaDB.
-const REFUSALS: &[&str] = &["1148", "3948", "4166"];
+/// Errors of who takes no local files: ProxySQL, old versions of both, MySQL, MariaDB. A node of Galera that is not ready says the first, too, and
+/// does so again to what is tried next.
+const REFUSALS: &[&str] = &["1047", "1148", "3948", "4166"];
 /// Room for the row that ends a packet.
 const SPARE_BYTES: usize = 8 << 10;
 

@@ -8,12 +8,16 @@
 use super::address::ServerAddress;
 use super::flavour::SeveralStatements;
 use super::rights::is_full;
+use super::version::ServerUse;
 use super::wire::{Answer, Packet, PreparedStatement, ServerConnection, WireRow, broken, prepare};
 use super::{load_data, pipelining, settings};
 use crate::contract::{
     Action, Control, Error, ErrorClass, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
 };
 use crate::engines::parameters;
+
+/// Error of a server that does not have the collation which the session's set-up names.
+const UNKNOWN_COLLATION: &str = "1273";
 
 /// Texts of transaction control.
 const AUTOCOMMIT_OFF: &str = "SET autocommit = 0";
@@ -383,10 +387,13 @@ fn read_row(
 pub(super) async fn connect(address: &ServerAddress, database: Option<&str>) -> Result<ServerConnection, Error> {
     let context = |error: Error| refused(error, &address.in_words());
     let mut connection = ServerConnection::open(address, database).await.map_err(context)?;
-    connection
-        .text(address.flavour.statements.setup, |_| {})
-        .await
-        .map_err(|error| error.context("set up the session"))?;
+    let too_old = address.flavour.check_use(ServerUse::Sessions, connection.version()).err();
+    let set_up = connection.text(address.flavour.statements.setup, |_| {}).await;
+    // A proxy may tell an old version before a server that has all that is needed.
+    set_up.map_err(|error| match too_old {
+        Some(refusal) if error.code() == UNKNOWN_COLLATION => refusal,
+        _ => error.context("set up the session"),
+    })?;
     if address.must_take_writes && !takes_writes(&mut connection).await? {
         return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
     }

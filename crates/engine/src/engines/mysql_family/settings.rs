@@ -144,12 +144,13 @@ fn is_durable(log_at_commit: &str) -> bool {
 }
 
 /// Settings by which a loss of the host's power may undo commits, with the values under which it does not. Source: MariaDB and MySQL
-/// manuals, `innodb_flush_log_at_trx_commit` (3 is MariaDB's), `innodb_doublewrite` (torn pages), `innodb_flush_method`.
+/// manuals, `innodb_flush_log_at_trx_commit` (3 is MariaDB's), `innodb_flush_method`.
 const POWER_SAFE: &[(&str, PowerSafeValues)] = &[
     (LOG_AT_COMMIT, PowerSafeValues::Only(&["1", "3"])),
-    ("innodb_doublewrite", PowerSafeValues::Not(&["OFF", "0", "DETECT_ONLY"])),
     ("innodb_flush_method", PowerSafeValues::Not(&["nosync", "littlesync"])),
 ];
+/// The same of pages that are torn by it. Where the storage writes a page whole, or the service under it does, it may be off.
+const WHOLE_PAGES: (&str, PowerSafeValues) = ("innodb_doublewrite", PowerSafeValues::Not(&["OFF", "0", "DETECT_ONLY"]));
 /// The same of the binary log, where there is one: after a crash the server's own log follows it.
 const LOG_SYNC: (&str, PowerSafeValues) = ("sync_binlog", PowerSafeValues::Only(&["1"]));
 
@@ -176,15 +177,18 @@ impl PowerSafeValues {
 fn power_safe<'k>(known: &dyn Fn(&str) -> Option<&'k str>, source: &str) -> Fact {
     let has_log = known("log_bin").is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("on"));
     let asked = || POWER_SAFE.iter().copied().chain(has_log.then_some(LOG_SYNC));
-    let wrong = |(name, safe): (&str, PowerSafeValues)| {
+    let wrong_of = |(name, safe): (&str, PowerSafeValues)| {
         let value = known(name)?;
         (!safe.has(value)).then(|| format!("{name} = {value}"))
     };
-    let wrong: Vec<String> = asked().filter_map(wrong).collect();
+    let wrong: Vec<String> = asked().filter_map(wrong_of).collect();
     if !wrong.is_empty() {
         return engine::POWER_SAFE_COMMITS.observed(false, wrong.join(", "));
     }
-    let names: Vec<&str> = asked().map(|(name, _)| name).collect();
+    if let Some(torn) = wrong_of(WHOLE_PAGES) {
+        return engine::POWER_SAFE_COMMITS.unknown(format!("{torn}: only where the storage never tears a page"));
+    }
+    let names: Vec<&str> = asked().chain([WHOLE_PAGES]).map(|(name, _)| name).collect();
     let answer = known(LOG_AT_COMMIT).map(|_| true);
     engine::POWER_SAFE_COMMITS.found(answer, format!("{} as {source} has them", names.join(", ")))
 }
@@ -260,8 +264,9 @@ mod tests {
             "the end of the process leaves it, a loss of power does not"
         );
         assert_eq!(answer(&[safe, ("innodb_flush_method", "nosync")]), Some(false));
-        let two = said(&[safe, ("innodb_doublewrite", "OFF"), ("sync_binlog", "0"), ("log_bin", "1")]);
-        assert_eq!(two, (Some(false), "innodb_doublewrite = OFF, sync_binlog = 0".to_owned()));
+        let two = said(&[(LOG_AT_COMMIT, "0"), ("sync_binlog", "0"), ("log_bin", "1")]);
+        assert_eq!(two, (Some(false), "innodb_flush_log_at_trx_commit = 0, sync_binlog = 0".to_owned()));
+        assert_eq!(answer(&[safe, ("innodb_doublewrite", "OFF")]), None, "the storage decides");
         assert_eq!(answer(&[]), None, "the server tells nothing");
     }
 

@@ -103,16 +103,22 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     Ok(facts)
 }
 
-/// Settings of which none may be off, or a loss of power undoes commits, or leaves data half written. Source: PostgreSQL manual,
-/// "Asynchronous Commit"; "Write Ahead Log", `fsync` and `full_page_writes`.
-const POWER_SAFE: &[&str] = &[LOCAL_WAIT, "fsync", "full_page_writes"];
+/// Settings of which none may be off, or a loss of power undoes commits. Source: PostgreSQL manual, "Asynchronous Commit"; "Write Ahead Log",
+/// `fsync`.
+const POWER_SAFE: &[&str] = &[LOCAL_WAIT, "fsync", WHOLE_PAGES];
+/// One that may be off where the storage writes a page whole. Source: the same, `full_page_writes`.
+const WHOLE_PAGES: &str = "full_page_writes";
 
 /// The fact whether commits survive a loss of the host's power, with the settings that say no.
 fn power_safe(in_force: &BTreeMap<&str, String>) -> Fact {
-    let off: Vec<String> =
-        in_force.iter().filter(|(_, value)| *value == "off").map(|(name, value)| format!("{name} = {value}")).collect();
-    if !off.is_empty() {
-        return engine::POWER_SAFE_COMMITS.observed(false, off.join(", "));
+    let off: Vec<&str> = in_force.iter().filter(|(_, value)| *value == "off").map(|(name, _)| *name).collect();
+    let told = off.iter().map(|name| format!("{name} = off")).collect::<Vec<_>>().join(", ");
+    match off.as_slice() {
+        [] => {}
+        [WHOLE_PAGES] => {
+            return engine::POWER_SAFE_COMMITS.unknown(format!("{told}: only where the storage never tears a page"));
+        }
+        _ => return engine::POWER_SAFE_COMMITS.observed(false, told),
     }
     let answer = (in_force.len() == POWER_SAFE.len()).then_some(true);
     engine::POWER_SAFE_COMMITS.found(answer, format!("{} as pg_settings has them", POWER_SAFE.join(", ")))
@@ -185,7 +191,8 @@ mod tests {
         assert_eq!(said(["on", "on", "on"]).0, Some(true));
         assert_eq!(said(["local", "on", "on"]).0, Some(true));
         assert_eq!(said(["off", "off", "on"]), (Some(false), "fsync = off, synchronous_commit = off".to_owned()));
-        assert_eq!(said(["on", "on", "off"]), (Some(false), "full_page_writes = off".to_owned()));
+        assert_eq!(said(["on", "on", "off"]).0, None, "the storage decides");
+        assert_eq!(said(["on", "off", "off"]), (Some(false), "fsync = off, full_page_writes = off".to_owned()));
         assert_eq!(power_safe(&BTreeMap::new()).effective, None, "the server told none of them");
     }
 }

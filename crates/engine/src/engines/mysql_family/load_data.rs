@@ -58,6 +58,7 @@ async fn load(connection: &mut ServerConnection, table: &Table<'_>, rows: &mut d
     if !begin(connection, &statement(table)).await? {
         return insert_rows::insert(connection, table, rows).await;
     }
+    connection.widen();
     let mut buffer = Vec::with_capacity(PACKET_BYTES + SPARE_BYTES);
     let (mut count, mut misfit) = (0, None);
     while misfit.is_none() && rows.next(&mut |row| misfit = write_row(table, row, &mut buffer).err()) {

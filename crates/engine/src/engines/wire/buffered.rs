@@ -37,6 +37,11 @@ impl BufferedSocket {
         }
     }
 
+    /// Asks for room for much that is sent.
+    pub(in crate::engines) fn widen(&self) {
+        self.socket.widen();
+    }
+
     /// Where what is to be sent is added.
     #[inline]
     pub(in crate::engines) fn queue(&mut self) -> &mut BytesMut {

@@ -1,11 +1,15 @@
 //! A Unix socket that is watched for what comes. The kernel says of one each time that its peer has taken something, which would wake a client
 //! thread once more for each flight; so nobody listens to that but who waits for room. Knows nothing of messages.
 
+use socket2::SockRef;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::task::{Context, Poll, ready};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, ReadBuf};
+
+/// Room for what is sent that is asked for where much is. The kernel takes twice as much, for its own needs.
+const WIDE_BYTES: usize = 1 << 20;
 
 /// A connected Unix socket of a runtime.
 #[derive(Debug)]
@@ -19,6 +23,13 @@ impl LocalSocket {
     /// Takes over a connected socket.
     pub(in crate::engines) fn new(stream: tokio::net::UnixStream) -> io::Result<Self> {
         Ok(Self { stream: watched(stream.into_std()?, Interest::READABLE)?, full: None })
+    }
+
+    /// Asks the kernel for more room for what is sent, for whoever sends much: each time that there is no more, and each time that there is again,
+    /// costs a wait. It gives what its limit allows.
+    pub(super) fn widen(&self) {
+        // Without more room all goes as before.
+        let _ = SockRef::from(self.stream.get_ref()).set_send_buffer_size(WIDE_BYTES);
     }
 
     /// Sends what fits without waiting.
@@ -124,6 +135,18 @@ mod tests {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    #[test]
+    fn a_widened_socket_takes_more_before_it_is_full() {
+        runtime().block_on(async {
+            let fits =
+                |socket: &mut LocalSocket| std::iter::from_fn(|| socket.try_write(&[0; 4096]).ok()).sum::<usize>();
+            let ((mut narrow, _theirs), (mut wide, _of_wide)) = (pair(), pair());
+            wide.widen();
+            let (before, after) = (fits(&mut narrow), fits(&mut wide));
+            assert!(after > before, "{before} bytes fit, {after} once it was widened");
+        });
     }
 
     /// A peer that takes what was sent wakes nobody who waits for an answer.

@@ -52,6 +52,13 @@ impl Socket {
         LocalSocket::new(stream).map(Self::Unix)
     }
 
+    /// Asks for room for much that is sent. A Unix socket's does not grow by itself, as one of TCP does.
+    pub(in crate::engines) fn widen(&self) {
+        if let Self::Unix(stream) = self {
+            stream.widen();
+        }
+    }
+
     /// Sends what fits without waiting.
     pub(in crate::engines) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {

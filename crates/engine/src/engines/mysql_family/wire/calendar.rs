@@ -7,6 +7,8 @@ const DAY_US: i64 = 86_400_000_000;
 const ERA_DAYS: i64 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH_DAYS: i64 = 719_468;
+/// Characters of a date and time in whole seconds.
+const SECONDS_LENGTH: usize = 19;
 
 /// A time in calendar fields; its binary form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,27 +61,29 @@ pub(super) fn time_us(fields: &[u8]) -> Option<i64> {
 
 /// The date and time as text, for rows that are sent as text; `None` where its year has not four digits.
 pub(super) fn write_text(time_us: i64, out: &mut Vec<u8>) -> Option<()> {
-    let fields = Fields::of(time_us)?;
-    let byte = |place: usize| u32::from(fields.bytes[place]);
-    let year = u32::from(u16::from_le_bytes([fields.bytes[1], fields.bytes[2]]));
-    put_digits(out, year, 4);
-    for (mark, place) in [(b'-', 3), (b'-', 4), (b' ', 5), (b':', 6), (b':', 7)] {
-        out.push(mark);
-        put_digits(out, byte(place), 2);
+    let (days, rest) = (time_us.div_euclid(DAY_US), time_us.rem_euclid(DAY_US));
+    let (year, month, day) = civil(days);
+    let year = u16::try_from(year).ok().filter(|year| (1..=9999).contains(year))?;
+    let (seconds, micros) = ((rest / 1_000_000) as u32, (rest % 1_000_000) as u32);
+    let mut text = *b"0000-00-00 00:00:00.000000";
+    let pairs = [
+        (0, u32::from(year) / 100),
+        (2, u32::from(year) % 100),
+        (5, u32::from(month)),
+        (8, u32::from(day)),
+        (11, seconds / 3600),
+        (14, seconds / 60 % 60),
+        (17, seconds % 60),
+        (20, micros / 10_000),
+        (22, micros / 100 % 100),
+        (24, micros % 100),
+    ];
+    for (place, number) in pairs {
+        text[place] = b'0' + (number / 10) as u8;
+        text[place + 1] = b'0' + (number % 10) as u8;
     }
-    if fields.length > 8 {
-        out.push(b'.');
-        let [.., first, second, third, fourth] = fields.bytes;
-        put_digits(out, u32::from_le_bytes([first, second, third, fourth]), 6);
-    }
+    out.extend_from_slice(if micros == 0 { &text[..SECONDS_LENGTH] } else { &text });
     Some(())
-}
-
-/// A number with so many digits, zeros in front.
-fn put_digits(out: &mut Vec<u8>, number: u32, digits: u32) {
-    for place in (0..digits).rev() {
-        out.push(b'0' + (number / 10u32.pow(place) % 10) as u8);
-    }
 }
 
 /// Year, month and day of a day since the epoch.
@@ -133,6 +137,21 @@ mod tests {
         fn times_survive_the_round_trip(time in -62_135_596_800_000_000i64..253_402_300_800_000_000) {
             let fields = Fields::of(time).expect("four digits");
             prop_assert_eq!(super::time_us(&fields.as_bytes()[1..]), Some(time));
+        }
+
+        #[test]
+        fn text_and_fields_tell_the_same_time(time in -62_135_596_800_000_000i64..253_402_300_800_000_000) {
+            let fields = Fields::of(time).expect("four digits");
+            let [_, low, high, month, day, hour, minute, second, micros @ ..] = fields.bytes;
+            let year = u16::from_le_bytes([low, high]);
+            let mut expected = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
+            match u32::from_le_bytes(micros) {
+                0 => {}
+                micros => expected.push_str(&format!(".{micros:06}")),
+            }
+            let mut text = Vec::new();
+            prop_assert_eq!(write_text(time, &mut text), Some(()));
+            prop_assert_eq!(String::from_utf8(text).expect("digits"), expected);
         }
 
         #[test]

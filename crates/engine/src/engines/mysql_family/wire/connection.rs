@@ -221,6 +221,11 @@ impl ServerConnection {
         self.offered = Some(name);
     }
 
+    /// Asks for room for much that is sent.
+    pub(in crate::engines::mysql_family) fn widen(&self) {
+        self.buffered.widen();
+    }
+
     /// Queues a part of a file.
     pub(in crate::engines::mysql_family) fn queue_file(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.number = self.number.wrapping_add(1);

@@ -72,7 +72,7 @@ fn put_list(list: &[i32], out: &mut BytesMut) {
         if place > 0 {
             out.put_u8(b',');
         }
-        out.put_slice(DecimalText::of(Decimal { units: i64::from(*element), scale: 0 }).as_bytes());
+        out.put_slice(itoa::Buffer::new().format(*element).as_bytes());
     }
     out.put_u8(b']');
     let length = out.len() - start - LENGTH_BYTES;
@@ -179,7 +179,7 @@ pub(in crate::engines::mysql_family) fn write_text_field(
                 32 => i32::try_from(number).is_ok(),
                 _ => true,
             };
-            fits.then(|| digits(number, 0, out))?;
+            fits.then(|| out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()))?;
         }
         (ColumnKind::Decimal { scale }, Value::Decimal(decimal)) => digits(decimal.rescale(scale)?.units, scale, out),
         (ColumnKind::Decimal { .. }, Value::Integer(number)) => digits(number, 0, out),

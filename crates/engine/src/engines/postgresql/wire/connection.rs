@@ -129,6 +129,7 @@ impl Connection {
     /// Rows follow, until [`Connection::end_copy`].
     pub(in crate::engines::postgresql) fn begin_copy(&mut self) {
         self.copying = true;
+        self.buffered.widen();
     }
 
     /// Queues the end of the rows, or that they are to be forgotten.

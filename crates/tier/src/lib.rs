@@ -1,6 +1,6 @@
 //! The SSD cache tier and the modelled disk under it.
 //!
-//! A pool of lines on a fast device stands in front of the volumes on slow ones. Policies, machine and simulation are
+//! A pool of lines on a fast device stands in front of the volumes on slow ones. Policies, machine and forecast are
 //! pure: no clock, no thread, no input or output. The crate knows no database.
 
 pub mod block;
@@ -15,7 +15,8 @@ pub mod lines;
 pub mod lists;
 pub mod machine;
 pub mod policy;
-pub mod sim;
+#[cfg(test)]
+mod sim;
 pub mod stats;
 pub mod tier;
 

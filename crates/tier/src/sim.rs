@@ -1,4 +1,4 @@
-//! A cache without devices: hit ratios of a policy on a trace. It keeps no data and knows no dirty line.
+//! A cache without devices, for tests of policies: their hit ratios on a trace. It keeps no data and knows no dirty line.
 
 use crate::block::{OriginBlock, SectorSet};
 use crate::lines::{LineEntry, LineTable};
@@ -6,7 +6,7 @@ use crate::lists::{LineNumber, Lists};
 use crate::policy::{Incoming, Policy, PolicyChoice};
 
 /// A policy at work on keys.
-pub struct CacheSimulation {
+pub(crate) struct CacheSimulation {
     policy: Box<dyn Policy>,
     lists: Lists,
     table: LineTable,
@@ -15,13 +15,13 @@ pub struct CacheSimulation {
 
 impl CacheSimulation {
     /// An empty cache of so many lines, at least one.
-    pub fn new(choice: PolicyChoice, lines: u32) -> Self {
+    pub(crate) fn new(choice: PolicyChoice, lines: u32) -> Self {
         let lines = lines.max(1);
         Self { policy: choice.make(0, lines), lists: Lists::new(lines), table: LineTable::new(lines), used: 0 }
     }
 
     /// Looks a key (below 2^48) up and takes it in when it is missing; says whether it was there.
-    pub fn access(&mut self, key: u64) -> bool {
+    pub(crate) fn access(&mut self, key: u64) -> bool {
         let block = OriginBlock::new(0, key);
         self.policy.seen(key);
         if let Some(line) = self.table.find(block) {
@@ -45,7 +45,7 @@ impl CacheSimulation {
     }
 
     /// The share of a trace that hits, 0 to 1; 0 of an empty trace.
-    pub fn hit_ratio(choice: PolicyChoice, lines: u32, trace: &[u64]) -> f64 {
+    pub(crate) fn hit_ratio(choice: PolicyChoice, lines: u32, trace: &[u64]) -> f64 {
         let mut cache = Self::new(choice, lines);
         let hits = trace.iter().filter(|key| cache.access(**key)).count();
         if trace.is_empty() { 0.0 } else { hits as f64 / trace.len() as f64 }

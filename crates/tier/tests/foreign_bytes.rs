@@ -6,6 +6,7 @@ mod support;
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use proofload_tier::block::OriginBlock;
 use proofload_tier::device::Device;
@@ -48,8 +49,8 @@ impl Device for ArmedCache {
     }
 }
 
-/// A pool, its cache, and its origin, whose blocks hold their number plus one.
-fn scene(settings: PoolSettings) -> (Arc<Tier>, Arc<ArmedCache>, Arc<MemoryDevice>) {
+/// A pool with its clock, its cache, and its origin, whose blocks hold their number plus one.
+fn scene(settings: PoolSettings) -> (Arc<Tier>, Arc<TestClock>, Arc<ArmedCache>, Arc<MemoryDevice>) {
     let (cache, origins) = memory_devices(LINES, 64, 1);
     let cache = Arc::new(ArmedCache { inner: cache, act: Mutex::new(None) });
     for block in 0..64 {
@@ -57,8 +58,9 @@ fn scene(settings: PoolSettings) -> (Arc<Tier>, Arc<ArmedCache>, Arc<MemoryDevic
     }
     let devices = TierDevices { cache: cache.clone(), origins: vec![origins[0].clone()] };
     Tier::format(&devices, &format_settings(8192, LINES, 1)).unwrap();
-    let tier = Arc::new(Tier::open(devices, settings, Arc::new(TestClock::default())).unwrap());
-    (tier, cache, origins[0].clone())
+    let clock = Arc::new(TestClock::default());
+    let tier = Arc::new(Tier::open(devices, settings, clock.clone()).unwrap());
+    (tier, clock, cache, origins[0].clone())
 }
 
 fn read(tier: &Tier, block: u64) -> Vec<u8> {
@@ -89,10 +91,12 @@ fn a_write_of_a_part_of_a_block_keeps_the_rest_while_others_use_all_lines() {
             let mut settings = pool(mode, 1);
             // In write-back everything goes to the origin.
             settings.cleaner.bypass_from = 0.0;
-            let (tier, cache, origin) = scene(settings);
+            let (tier, clock, cache, origin) = scene(settings);
             read(&tier, 0);
             if is_committed {
-                tier.flush(0).unwrap();
+                tier.tend().unwrap();
+                clock.advance(Duration::from_secs(6));
+                assert!(tier.tend().unwrap(), "what was read is made durable");
             }
             let other = tier.clone();
             *cache.act.lock().unwrap() = Some(Box::new(move || use_all_lines(&other, mode)));
@@ -146,8 +150,9 @@ fn a_line_that_is_being_read_counts_as_in_use_when_the_size_changes() {
     assert!((200..300).any(|index| fetch(&mut machine, index) == Some(line)), "the line is lost");
 }
 
-/// Makes a commit and room for the next one.
+/// Makes a commit of all that is pending, and room for the next one.
 fn commit(machine: &mut CacheMachine) {
+    machine.want_full_commit();
     if machine.commit_begin().is_some() {
         machine.commit_end(true);
     }

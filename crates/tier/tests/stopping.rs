@@ -114,7 +114,6 @@ fn a_resize_beside_one_that_is_given_up_leaves_one_size() {
 
 #[test]
 fn a_panic_of_a_device_leaves_nobody_waiting() {
-    type TierCall = fn(&Tier) -> Result<(), proofload_tier::Error>;
     let read: TierCall = |tier| tier.read(0, 40 * BLOCK, &mut [0; BLOCK as usize]);
     let read_run: TierCall = |tier| tier.read(0, 40 * BLOCK, &mut vec![0; 8 * BLOCK as usize]);
     let write: TierCall = |tier| tier.write(0, 40 * BLOCK, &[1; BLOCK as usize]);
@@ -146,11 +145,13 @@ fn a_panic_of_a_device_leaves_nobody_waiting() {
     }
 }
 
-/// Lets a flush panic in a call of the origin; whether the next one fails, which must not wait for ever.
-fn fails_behind_a_panic(tier: &Arc<Tier>, origin: &TrickyDevice, call: Call) -> bool {
+type TierCall = fn(&Tier) -> Result<(), proofload_tier::Error>;
+
+/// Lets a call of a pool panic in a call of the origin; whether the next flush fails, which must not wait for ever.
+fn fails_behind_a_panic(tier: &Arc<Tier>, origin: &TrickyDevice, request: TierCall, call: Call) -> bool {
     *origin.panics.lock().unwrap() = Some(call);
     let other = tier.clone();
-    assert!(std::thread::spawn(move || other.flush(0)).join().is_err(), "{call:?} panics");
+    assert!(std::thread::spawn(move || request(&other)).join().is_err(), "{call:?} panics");
     *origin.panics.lock().unwrap() = None;
     let (said, heard) = mpsc::channel();
     let other = tier.clone();
@@ -162,10 +163,10 @@ fn fails_behind_a_panic(tier: &Arc<Tier>, origin: &TrickyDevice, call: Call) -> 
 fn a_panic_while_the_cache_is_given_up_leaves_nobody_waiting() {
     for call in [Call::Write, Call::Sync] {
         let (tier, cache, origin) = scene();
-        // Something to commit, and nothing dirty.
+        // Nothing is dirty.
         assert_eq!(first_byte(&tier, 3), 0);
         cache.inner.fail_when(|_| true);
-        assert!(fails_behind_a_panic(&tier, &origin, call), "{call:?}");
+        assert!(fails_behind_a_panic(&tier, &origin, Tier::checkpoint, call), "{call:?}");
     }
 }
 
@@ -174,5 +175,6 @@ fn a_panic_of_a_sync_of_an_origin_is_no_sync() {
     let (tier, _cache, origin) = scene();
     tier.set_mode(0, CacheMode::WriteThrough).unwrap();
     tier.write(0, 0, &[1; BLOCK as usize]).unwrap();
-    assert!(fails_behind_a_panic(&tier, &origin, Call::Sync), "what it did is not known");
+    let flush: TierCall = |tier| tier.flush(0);
+    assert!(fails_behind_a_panic(&tier, &origin, flush, Call::Sync), "what it did is not known");
 }

@@ -1,13 +1,13 @@
 //! A sample of the references to a pool by the hash of their block, kept in a ring of fixed size. It allocates once and knows no device.
 
-use super::curve::SpatialFilter;
+use super::spatial_filter::SpatialFilter;
 use crate::block::{OriginBlock, SECTOR_BYTES, SectorSet};
 use crate::machine::{AccessKind, BlockRequest};
 
 /// References that a ring holds: 1 MiB, some seconds of a busy pool.
 pub const RING_REFERENCES: usize = 1 << 16;
 
-/// Blocks that a sample should have, where there are as many: twice the least of [`super::CurveSettings::rate`].
+/// Blocks that a sample should have, where there are as many: twice the 8,000 of SHARDS. Source: Waldspurger and others, FAST 2015.
 pub const SAMPLED_BLOCKS: u64 = 16_384;
 
 /// Chooses the sample; the same in every run, so that two runs follow the same blocks.

@@ -106,6 +106,11 @@ impl CacheMachine {
         is_known
     }
 
+    /// Whether a write of a line's block goes into that line, where it is.
+    pub(super) fn is_overwritten_in_place(&self, line: LineNumber) -> bool {
+        self.table.entry(line).is_open() && !self.closing.opening.contains(&line)
+    }
+
     /// Opens a closed line. It may be overwritten once that is durable.
     pub(super) fn open_again(&mut self, line: LineNumber) {
         let entry = *self.table.entry(line);

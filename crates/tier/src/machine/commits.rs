@@ -1,10 +1,20 @@
 //! What is durable and what is not yet: pending records, commits, and the lines that wait to be free.
+//!
+//! A record of warmth says that a clean line holds what a read has brought from the origin, and nothing else. Losing it costs that warmth alone, so
+//! that no flush waits for it: it goes with a commit that syncs data anyway, or with one that is made for it beside requests. It is never written
+//! before its data are synced, as no record is: a recovery must not rely on checksums to tell that a line has what its record says.
+
+use std::time::Duration;
 
 use super::machine_core::{CacheMachine, QuickMap, QuickSet};
 use crate::block::{OriginBlock, SectorSet};
 use crate::layout::{Geometry, JournalRecord, encode_commit};
 use crate::lines::LineEntry;
 use crate::lists::LineNumber;
+
+/// Longest time for which warmth that could be made durable is left to be lost by a crash. Source: ext4's `commit=5`, the time for which it leaves
+/// what nobody has synced.
+const WARMTH_LEFT: Duration = Duration::from_secs(5);
 
 /// Checksums of some sectors of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +103,8 @@ pub struct Commit {
 pub(super) struct Records {
     geometry: Geometry,
     pending: QuickMap<LineNumber, PendingRecord>,
+    /// Lines of the pending records that are not of warmth alone: no commit leaves one out that is ready.
+    due: QuickSet<LineNumber>,
     committing: QuickMap<LineNumber, CommittingRecord>,
     /// Blocks that lines hold durably and no longer in memory, with the number of those lines.
     leaving: QuickMap<OriginBlock, u32>,
@@ -101,6 +113,8 @@ pub(super) struct Records {
     at_work: bool,
     /// Whether the journal had no room for all that the last commit begun should have taken up.
     truncated: bool,
+    /// Whether the last commit begun left out no record of warmth.
+    has_all: bool,
     /// First block of the journal that recovery needs.
     journal_start: u64,
     /// Block of the journal that is written next.
@@ -109,8 +123,14 @@ pub(super) struct Records {
     commit_start: u64,
     commits_begun: u64,
     commits_done: u64,
-    /// The last commit that has succeeded and took up all that was pending when it began.
+    /// The last commit that has succeeded and took up all that was pending when it began, but for warmth.
     commits_complete: u64,
+    /// The same, and warmth too.
+    commits_full: u64,
+    /// Number that [`Records::commits_full`] is to reach.
+    full_wanted: u64,
+    /// Time since which there has been warmth that is not durable, as far as anybody has looked.
+    warmth_since: Option<Duration>,
     mount: u64,
 }
 
@@ -119,27 +139,37 @@ impl Records {
         Self {
             geometry,
             pending: QuickMap::default(),
+            due: QuickSet::default(),
             committing: QuickMap::default(),
             leaving: QuickMap::default(),
             cache_was_written: false,
             at_work: false,
             truncated: false,
+            has_all: true,
             journal_start: journal.start,
             journal_next: journal.next,
             commit_start: journal.next,
             commits_begun: 0,
             commits_done: 0,
             commits_complete: 0,
+            commits_full: 0,
+            full_wanted: 0,
+            warmth_since: None,
             mount: journal.mount,
         }
     }
 
-    /// Notes that a line changes from `before`.
+    /// Notes that a line changes from `before`: that it gains warmth, unless it is said to be due, too.
     pub(super) fn note(&mut self, line: LineNumber, before: &LineEntry, crcs: &SectorCrcs, after: Option<(u8, u64)>) {
         let durable = self.committing.get(&line).map_or(*before, |committing| committing.state);
         let pending = self.pending.entry(line).or_insert(PendingRecord { durable, crcs: *crcs, after });
         pending.crcs = pending.crcs.updated(crcs);
         pending.after = after;
+    }
+
+    /// Lets no commit leave out the record of a line until it is durable, whatever becomes of the line meanwhile.
+    pub(super) fn note_due(&mut self, line: LineNumber) {
+        self.due.insert(line);
     }
 
     /// Drops the record of an empty line that no commit has ever told of; says whether it could.
@@ -148,6 +178,7 @@ impl Records {
             && self.pending.get(&line).is_none_or(|pending| !pending.durable.is_mapped());
         if never {
             self.pending.remove(&line);
+            self.due.remove(&line);
         }
         never
     }
@@ -202,15 +233,20 @@ impl Records {
         if !self.truncated {
             self.commits_complete = self.commits_done;
         }
+        if !self.truncated && self.has_all {
+            self.commits_full = self.commits_done;
+        }
     }
 
     /// Forgets all of it: nothing can be found after a crash. Every commit begun is done.
     pub(super) fn forget_all(&mut self) {
         self.pending.clear();
+        self.due.clear();
         self.committing.clear();
         self.leaving.clear();
-        (self.cache_was_written, self.truncated) = (false, false);
+        (self.cache_was_written, self.truncated, self.has_all) = (false, false, true);
         (self.commits_done, self.commits_complete) = (self.commits_begun, self.commits_begun);
+        self.commits_full = self.commits_begun;
     }
 
     /// Blocks of the journal that can be written before a checkpoint must be made.
@@ -222,6 +258,7 @@ impl Records {
 impl CacheMachine {
     /// Begins a commit of what is pending; `None` when one is at work or there is nothing to commit.
     ///
+    /// Warmth is left out where the commit would sync data for its sake alone and nobody has asked for all.
     /// A commit without room in the journal takes up less, and [`CacheMachine::commits_complete`] does not reach its number.
     pub fn commit_begin(&mut self) -> Option<Commit> {
         if self.records.at_work {
@@ -238,6 +275,7 @@ impl CacheMachine {
         for line in lines {
             let state = *self.table.entry(line);
             let pending = self.records.pending.remove(&line).expect("it was chosen from there");
+            self.records.due.remove(&line);
             commit.sync_first |= needs_data(&pending.durable, &state);
             journal.push(JournalRecord { line, entry: state, crcs: pending.crcs });
             self.note_checksums(&mut commit.checksums, line, &pending.crcs);
@@ -253,23 +291,55 @@ impl CacheMachine {
 
     /// Lines whose records are committed next: first those that hold nothing more, as many as the journal takes.
     fn chosen_lines(&mut self) -> Vec<LineNumber> {
-        let ready = self.records.pending.iter().filter(|(_, record)| self.is_ready(record));
-        let mut lines: Vec<LineNumber> = ready.map(|(line, _)| *line).collect();
-        lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
         let room = self.records.room() * u64::from(self.geometry.records_per_block());
         let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let mut lines = self.due_lines();
+        self.records.has_all = self.records.pending.len() == self.records.due.len();
+        if !self.records.has_all {
+            let is_asked = self.records.full_wanted > self.records.commits_full;
+            // Data are synced before the records anyway: then warmth costs some bytes of the journal, and never a second commit for lack of them.
+            let warmth = if is_asked || self.syncs_data(&lines) { self.lines_of_warmth() } else { Vec::new() };
+            self.records.has_all = is_asked || (!warmth.is_empty() && lines.len() + warmth.len() <= room);
+            lines.extend(warmth.into_iter().filter(|_| self.records.has_all));
+        }
+        lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
         self.records.truncated = lines.len() > room;
         if self.records.truncated { self.fitting_lines(&lines, room) } else { lines }
     }
 
+    /// Lines whose records no commit leaves out.
+    fn due_lines(&self) -> Vec<LineNumber> {
+        let is_ready = |line: &LineNumber| self.records.pending.get(line).is_some_and(|record| self.is_ready(record));
+        self.records.due.iter().copied().filter(is_ready).collect()
+    }
+
+    /// Lines whose records are of warmth alone.
+    fn lines_of_warmth(&self) -> Vec<LineNumber> {
+        let records = self.records.pending.iter().filter(|(line, _)| !self.records.due.contains(*line));
+        records.filter(|(_, record)| self.is_ready(record)).map(|(line, _)| *line).collect()
+    }
+
+    /// Whether a commit of the records of these lines syncs data first.
+    fn syncs_data(&self, lines: &[LineNumber]) -> bool {
+        let relies = |line: &LineNumber| {
+            let pending = self.records.pending.get(line);
+            pending.is_some_and(|record| needs_data(&record.durable, self.table.entry(*line)))
+        };
+        lines.iter().any(relies)
+    }
+
     /// Lines, in order, for which there is room. A line that was dirty and the one that holds its block now go together: without the
     /// other, the record of one would lose what was flushed, and that of the other would have two lines hold the block.
+    ///
+    /// A line that holds the block now and is none of these is clean, since the record of a dirty one is due and waits for no origin: the origin
+    /// has what it holds, and the other goes without it.
     fn fitting_lines(&self, lines: &[LineNumber], room: usize) -> Vec<LineNumber> {
+        let all: QuickSet<LineNumber> = lines.iter().copied().collect();
         let mut before: QuickMap<LineNumber, LineNumber> = QuickMap::default();
         for line in lines.iter().filter(|line| !self.table.entry(**line).is_mapped()) {
             let durable = self.records.pending.get(line).map(|record| record.durable).filter(LineEntry::is_dirty);
             let heir = durable.and_then(|durable| self.table.find(durable.block()?));
-            before.extend(heir.filter(|heir| self.records.pending.contains_key(heir)).map(|heir| (heir, *line)));
+            before.extend(heir.filter(|heir| all.contains(heir)).map(|heir| (heir, *line)));
         }
         let bound: QuickSet<LineNumber> = before.values().copied().collect();
         let mut fitting = Vec::with_capacity(room);
@@ -345,9 +415,41 @@ impl CacheMachine {
         false
     }
 
-    /// Number that [`CacheMachine::commits_complete`] must reach so that all that is pending now is durable.
+    /// Number that [`CacheMachine::commits_complete`] must reach so that all that is pending now is durable, but for warmth.
     pub fn commit_wanted(&self) -> u64 {
         self.records.commits_begun + 1
+    }
+
+    /// Number that [`CacheMachine::commits_complete`] must reach so that what was acknowledged of a volume is durable. It was reached already where
+    /// nothing of the volume has changed on the cache since, whatever is pending of others.
+    pub fn commit_wanted_of(&self, volume: u8) -> u64 {
+        self.volumes[usize::from(volume)].commit_wanted
+    }
+
+    /// Asks for a commit that leaves nothing out that is ready; returns the number that [`CacheMachine::commits_full`] must reach.
+    pub fn want_full_commit(&mut self) -> u64 {
+        self.records.full_wanted = self.commit_wanted();
+        self.records.full_wanted
+    }
+
+    /// Number of the last commit that has succeeded and took up all that was pending and ready when it began, warmth too.
+    pub fn commits_full(&self) -> u64 {
+        self.records.commits_full
+    }
+
+    /// Whether there has been warmth for so long that a commit should be made for it, so that little of it is lost by a crash.
+    pub fn wants_warmth_kept(&mut self, now: Duration) -> bool {
+        if self.records.pending.len() == self.records.due.len() {
+            self.records.warmth_since = None;
+            return false;
+        }
+        let since = *self.records.warmth_since.get_or_insert(now);
+        if now.saturating_sub(since) < WARMTH_LEFT {
+            return false;
+        }
+        // What waits for a sync of an origin is looked at again after the same time.
+        self.records.warmth_since = Some(now);
+        !self.records.at_work && !self.lines_of_warmth().is_empty()
     }
 
     /// Number of commits that have succeeded.
@@ -360,7 +462,7 @@ impl CacheMachine {
         self.records.at_work
     }
 
-    /// Number of the last commit that has succeeded and took up all that was pending when it began.
+    /// Number of the last commit that has succeeded and took up all that was pending when it began, but for warmth.
     pub fn commits_complete(&self) -> u64 {
         self.records.commits_complete
     }

@@ -117,10 +117,18 @@ impl CacheMachine {
         let (fresh, gained) = what;
         let after = self.volume(block).unsynced.get(&block).map(|sync| (block.volume(), *sync));
         if fresh {
-            self.seat_fresh(line, LineEntry::new(block, gained, SectorSet(0)), crcs, after);
+            self.reserved.remove(&line);
+            self.lists.set_trusted(line, true);
+            self.gain_warmth(line, LineEntry::new(block, gained, SectorSet(0)), crcs, after);
         } else {
             let entry = *self.table.entry(line);
-            self.change(line, LineEntry { valid: entry.valid.or(gained), ..entry }, crcs, after);
+            let gaining = LineEntry { valid: entry.valid.or(gained), ..entry };
+            // After a crash any sector of a dirty line may pass for torn: its record never waits for anything.
+            if entry.is_dirty() {
+                self.change(line, gaining, crcs, after);
+            } else {
+                self.gain_warmth(line, gaining, crcs, after);
+            }
             self.forget_accepted(line);
             self.note_sound(line, gained);
         }

@@ -82,6 +82,8 @@ pub(super) struct VolumeState {
     pub(super) sync_wanted: u64,
     /// Blocks that requests wrote on the origin, with the sync that covers them.
     pub(super) unsynced: QuickMap<OriginBlock, u64>,
+    /// Number of the commit that covers the last change for which a flush waits.
+    pub(super) commit_wanted: u64,
     /// Syncs of the origin that failed: what was written there before any of them may be lost, whatever a later one says.
     pub(super) sync_failures: u64,
     pub(super) failed: bool,
@@ -100,6 +102,7 @@ impl VolumeState {
             sync_done: 0,
             sync_wanted: 0,
             unsynced: QuickMap::default(),
+            commit_wanted: 0,
             sync_failures: 0,
             failed: false,
             degraded: false,
@@ -275,6 +278,11 @@ impl CacheMachine {
         self.holds.get(&block).is_some_and(|hold| hold.exclusive)
     }
 
+    /// Whether somebody holds a block in any way.
+    pub(super) fn is_held(&self, block: OriginBlock) -> bool {
+        self.holds.contains_key(&block)
+    }
+
     /// Lets nobody new hold a block that others hold; `false` when nobody holds it.
     pub(super) fn close_hold(&mut self, block: OriginBlock) -> bool {
         let hold = self.holds.get_mut(&block);
@@ -300,21 +308,8 @@ impl CacheMachine {
 
     // ---- lines
 
-    /// Changes what a line holds, its place in lists and the counts, and notes a record.
-    pub(super) fn change(&mut self, line: LineNumber, entry: LineEntry, crcs: &SectorCrcs, after: Option<(u8, u64)>) {
-        let before = *self.table.entry(line);
-        self.records.note(line, &before, crcs, after);
-        self.table.set(line, entry);
-        let owner = entry.block().or(before.block()).expect("a change is of a block");
-        let volume = self.volume(owner);
-        volume.lines = volume.lines + u32::from(entry.is_mapped()) - u32::from(before.is_mapped());
-        volume.dirty = volume.dirty + u32::from(entry.is_dirty()) - u32::from(before.is_dirty());
-        self.cleaner.note(entry.is_dirty(), before.is_dirty());
-        self.closing.note(&entry, &before);
-        self.place_in_lists(line, &before, &entry);
-    }
-
-    fn place_in_lists(&mut self, line: LineNumber, before: &LineEntry, entry: &LineEntry) {
+    /// Puts a line whose content has changed into the list for what it holds now.
+    pub(super) fn place_in_lists(&mut self, line: LineNumber, before: &LineEntry, entry: &LineEntry) {
         let Some(block) = entry.block() else {
             self.lists.move_to(line, ListId::ASIDE);
             return;

@@ -4,6 +4,7 @@
 
 mod abandoning;
 mod access;
+mod changing;
 mod claims;
 mod cleaning;
 mod closing;

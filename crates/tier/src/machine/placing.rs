@@ -1,9 +1,12 @@
 //! Writes that need a fresh line or the origin. A clean line is never overwritten.
 
+use std::ops::Range;
+
 use super::machine_core::CacheMachine;
+use super::settings::CacheMode;
 use super::work::{AccessKind, Action, Begin, BlockRequest, BlockWork, Change, WaitFor};
 use crate::block::{OriginBlock, SectorSet};
-use crate::lists::LineNumber;
+use crate::lists::{LineNumber, ListId};
 
 /// Where the content of a fresh line comes from.
 struct Placement {
@@ -52,6 +55,32 @@ impl CacheMachine {
         Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
     }
 
+    /// Whether a write of these pieces of blocks of a volume would go into lines as things are, without waiting for a commit, another request or the
+    /// origin: a hint that changes nothing. It says no where a line can be had only by an attempt.
+    pub fn would_absorb(&self, volume: u8, pieces: impl Iterator<Item = (OriginBlock, Range<u32>)>) -> bool {
+        let state = &self.volumes[usize::from(volume)];
+        if state.failed || state.mode() != CacheMode::WriteBack || self.is_too_dirty() {
+            return false;
+        }
+        // Lines that are taken from the free ones, and those of them that replace none.
+        let (mut taken, mut added) = (0, 0);
+        for (block, range) in pieces {
+            let line = self.table.find(block);
+            let valid = line.map_or(SectorSet(0), |line| self.table.entry(line).valid);
+            // What a write leaves of its sectors is read from the origin if no line has it.
+            let rest = SectorSet::touched(&range).without(SectorSet::covered(&range));
+            if self.is_held(block) || !valid.has(rest) {
+                return false;
+            }
+            taken += u32::from(!line.is_some_and(|line| self.is_overwritten_in_place(line)));
+            added += u32::from(line.is_none());
+        }
+        // Beyond its quota a volume gives up a clean line for each that it takes.
+        let over = state.settings.quota_lines.map_or(0, |quota| (state.lines + added).saturating_sub(quota));
+        let is_in_quota = added == 0 || over <= state.lines - state.dirty;
+        is_in_quota && (taken == 0 || self.lists.length(ListId::FREE) >= self.claims.count() + taken)
+    }
+
     /// Writes or discards on the origin, after it is durable that no line holds the block.
     pub(super) fn begin_through(&mut self, request: &BlockRequest, old: Option<LineNumber>, cached: bool) -> Begin {
         if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
@@ -96,7 +125,7 @@ impl CacheMachine {
 
     fn is_write_back(&mut self, request: &BlockRequest) -> bool {
         let mode = self.volume(request.block).mode();
-        request.kind == AccessKind::Write && mode == super::CacheMode::WriteBack
+        request.kind == AccessKind::Write && mode == CacheMode::WriteBack
     }
 
     /// Finds out what is read from the old line and the origin; `keep` asks for the old line's other sectors too.

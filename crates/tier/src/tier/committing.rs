@@ -5,21 +5,37 @@ use std::io;
 use super::front::Tier;
 use crate::error::Error;
 use crate::layout::{ENTRIES_PER_BLOCK, Geometry, Superblock, encode_entries};
-use crate::machine::Commit;
+use crate::machine::{CacheMachine, Commit};
 
 /// Blocks of a checkpoint that are written at once.
 const CHECKPOINT_PIECE: u32 = 256;
 
 impl Tier {
-    /// Returns when a commit of this number or a later one has succeeded that left nothing out; makes commits or waits for those of other threads.
-    pub(super) fn commit_until(&self, wanted: u64) -> Result<(), Error> {
+    /// Returns when a commit of this number or a later one has succeeded that left nothing out but warmth; makes commits or waits for those of other
+    /// threads. An error is that of the volume for which it is waited.
+    pub(super) fn commit_until(&self, volume: u8, wanted: u64) -> Result<(), Error> {
+        self.commit_till(volume, &|machine| machine.commits_complete() >= wanted)
+    }
+
+    /// Returns when all that is pending now is durable, warmth too, but for what waits for a sync of an origin. An error is that of the first volume
+    /// that has lost anything.
+    pub(super) fn commit_all(&self) -> Result<(), Error> {
+        let (wanted, volume) = {
+            let mut state = self.lock();
+            let losing = (0..self.volumes()).find(|volume| state.machine.lines_of(*volume).1 > 0);
+            (state.machine.want_full_commit(), losing.unwrap_or(0))
+        };
+        self.commit_till(volume, &|machine| machine.commits_full() >= wanted)
+    }
+
+    fn commit_till(&self, volume: u8, is_done: &dyn Fn(&CacheMachine) -> bool) -> Result<(), Error> {
         loop {
             let mut state = self.lock();
             if state.machine.has_pool_failed() {
                 drop(state);
-                return Err(self.failure(0));
+                return Err(self.failure(volume));
             }
-            if state.machine.commits_complete() >= wanted {
+            if is_done(&state.machine) {
                 return Ok(());
             }
             if state.machine.is_committing() || state.machine.is_abandoning() {

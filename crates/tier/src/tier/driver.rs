@@ -213,7 +213,7 @@ impl Tier {
                 }
                 state.machine.commit_wanted()
             };
-            self.commit_until(wanted)?;
+            self.commit_until(block.volume(), wanted)?;
         }
     }
 

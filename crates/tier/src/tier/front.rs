@@ -180,7 +180,8 @@ impl Tier {
     }
 
     /// Returns when all writes and discards of a volume that were acknowledged before are durable: at most two syncs of
-    /// the cache, and one of the origin only if some of them went there. Then the delay of flushes has passed, too.
+    /// the cache, none where all of them are durable there or went to the origin, and one of the origin only if some of them went there. What is
+    /// pending of other volumes and what reads have brought into the cache is not waited for. Then the delay of flushes has passed, too.
     ///
     /// # Errors
     ///
@@ -190,10 +191,10 @@ impl Tier {
         let begin = self.clock.now();
         let (wanted_sync, wanted_commit) = {
             let state = self.lock();
-            (state.machine.wanted_origin_sync(volume), state.machine.commit_wanted())
+            (state.machine.wanted_origin_sync(volume), state.machine.commit_wanted_of(volume))
         };
         self.sync_origin_until(volume, wanted_sync)?;
-        self.commit_until(wanted_commit)?;
+        self.commit_until(volume, wanted_commit)?;
         let mut state = self.lock();
         if state.machine.has_failed(volume) {
             drop(state);
@@ -222,17 +223,11 @@ impl Tier {
         self.pieces(volume, at, length).all(|(block, range)| state.machine.is_resident(block, &range))
     }
 
-    /// Whether a write would complete on the cache now, as far as that can be told without doing it. It counts nothing.
+    /// Whether a write would complete on the cache now, without waiting for a line, another request or the origin, as far as that can be told
+    /// without doing it. It counts nothing.
     pub fn would_absorb(&self, volume: u8, at: u64, length: u64) -> bool {
-        if self.check_range(volume, at, length).is_err() {
-            return false;
-        }
-        let is_whole = (at | length).is_multiple_of(u64::from(crate::block::SECTOR_BYTES));
-        let takes = {
-            let machine = &self.lock().machine;
-            machine.kind_of(volume).1 == crate::machine::CacheMode::WriteBack && !machine.is_too_dirty()
-        };
-        takes && (is_whole || self.is_resident(volume, at, length))
+        let is_inside = self.check_range(volume, at, length).is_ok();
+        is_inside && self.lock().machine.would_absorb(volume, self.pieces(volume, at, length))
     }
 
     fn check_range(&self, volume: u8, at: u64, length: u64) -> Result<(), Error> {
@@ -283,7 +278,7 @@ impl Tier {
                 Begin::Wait(WaitFor::Commit) => {
                     let wanted = state.machine.commit_wanted();
                     drop(state);
-                    self.commit_until(wanted)?;
+                    self.commit_until(request.block.volume(), wanted)?;
                     state = self.lock();
                     continue;
                 }

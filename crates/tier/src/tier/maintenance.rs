@@ -51,7 +51,7 @@ impl Tier {
             let count = runs.len() as u64;
             if batch.needs_commit {
                 let wanted = self.lock().machine.commit_wanted();
-                self.commit_until(wanted)?;
+                self.commit_until(batch.volume, wanted)?;
             }
             let begun = self.clock.now();
             self.write_runs(batch, &runs)?;
@@ -152,14 +152,15 @@ impl Tier {
                 worked = true;
             }
         }
-        let (commit, wanted) = {
-            let mut state = self.lock();
+        let wants_commit = {
+            let (mut state, now) = (self.lock(), self.clock.now());
             state.machine.reclaim();
-            let has_closed = state.machine.close_idle(self.clock.now());
-            (has_closed || state.machine.wants_commit(), state.machine.commit_wanted())
+            let has_closed = state.machine.close_idle(now);
+            let keeps_warmth = state.machine.wants_warmth_kept(now);
+            has_closed || keeps_warmth || state.machine.wants_commit()
         };
-        if commit {
-            self.commit_until(wanted)?;
+        if wants_commit {
+            self.commit_all()?;
             worked = true;
         }
         if self.lock().machine.wants_checkpoint() {

@@ -175,8 +175,7 @@ impl Tier {
                 self.sync_origin(volume)?;
             }
         }
-        let wanted = self.lock().machine.commit_wanted();
-        self.commit_until(wanted)
+        self.commit_all()
     }
 }
 

@@ -107,8 +107,7 @@ impl Tier {
             }
             CleanerTick::Batch(batch) => self.salvage_batch(batch, notes)?,
         }
-        let wanted = self.lock().machine.commit_wanted();
-        self.commit_until(wanted)
+        self.commit_all()
     }
 
     fn salvage_batch(&self, mut batch: CleanBatch, notes: &mut SalvageNotes) -> Result<(), Error> {
@@ -125,7 +124,7 @@ impl Tier {
         let committed = match batch.needs_commit {
             true => {
                 let wanted = self.lock().machine.commit_wanted();
-                self.commit_until(wanted)
+                self.commit_until(batch.volume, wanted)
             }
             false => Ok(()),
         };

@@ -62,8 +62,7 @@ impl Tier {
 
     fn work_once(&self) -> Result<(), Error> {
         let rest = self.clean()?;
-        let wanted = self.lock().machine.commit_wanted();
-        self.commit_until(wanted)?;
+        self.commit_all()?;
         if !rest.is_zero() {
             self.clock.sleep_until(self.clock.now() + rest.min(Duration::from_millis(1)));
         }

@@ -14,20 +14,40 @@ mod model;
 mod states;
 mod trial;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use explorer::{Explorer, LookCounts};
 use trial::{Trial, TrialFault};
 
-/// States that one run of the tests checks, in each of its parts.
-const STATES: u64 = 600;
+/// States that one run of the tests checks, in each of its whole parts.
+const STATES: u64 = 1_400;
+/// States that all of the tests check together, at least, where nobody asks for another number.
+const LEAST_STATES: u64 = 10_000;
+/// Calls of [`explore`] in all of the tests. Whole parts and fractions of them are seven and a half: 10,500 states.
+const EXPLORATIONS: u64 = 11;
 /// Parts among which the states that are asked for are shared.
 const PARTS: u64 = 6;
 
+/// Explorations that are done, and the states that all of them have checked.
+static EXPLORED: Mutex<(u64, u64)> = Mutex::new((0, 0));
+
+fn asked() -> Option<u64> {
+    std::env::var("PROOFLOAD_TIER_CRASH_STATES").ok().and_then(|text| text.parse::<u64>().ok())
+}
+
 fn states() -> u64 {
-    let asked = std::env::var("PROOFLOAD_TIER_CRASH_STATES").ok().and_then(|text| text.parse::<u64>().ok());
-    asked.map_or(STATES, |states| states.div_ceil(PARTS))
+    asked().map_or(STATES, |states| states.div_ceil(PARTS))
+}
+
+/// Counts the states of an exploration that is done; the last one of a run of all tests says whether there were enough.
+fn count(states: u64) {
+    let mut explored = EXPLORED.lock().unwrap();
+    *explored = (explored.0 + 1, explored.1 + states);
+    let (explorations, all) = *explored;
+    drop(explored);
+    assert!(explorations <= EXPLORATIONS, "another exploration was added: it counts too");
+    assert!(explorations < EXPLORATIONS || asked().is_some() || all >= LEAST_STATES, "only {all} states were checked");
 }
 
 /// Runs trials of consecutive seeds until enough states were checked.
@@ -39,6 +59,7 @@ fn explore(first_seed: u64, states: u64, trial: fn(u64) -> Trial) -> Arc<LookCou
         seed += 1;
     }
     println!("seeds {first_seed} to {seed}: {checked:?}");
+    count(checked.states.load(Ordering::SeqCst));
     checked
 }
 

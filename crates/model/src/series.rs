@@ -204,7 +204,13 @@ series! {
         DISK_BUSY = "disk_busy", "Mean utilization of the modelled drives", "%", "", Rate;
         DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, queued or in service", "requests", "", Rate;
         DISK_RESPONSE = "disk_response", "Mean time of a request at the modelled medium", "ms", "", Level;
-        DISK_LATE = "disk_late", "Total delay of requests beyond the model", "s/s", "", Rate;
+        DISK_LATE = "disk_late", "Total delay of requests and syncs beyond the model", "s/s", "", Rate;
+        DISK_LATE_P50 = "disk_late_p50", "Delay of requests and syncs beyond the model since the reading before, median", "ms", "", Level;
+        DISK_LATE_P99 = "disk_late_p99", "Delay of requests and syncs beyond the model since the reading before, 99th percentile", "ms", "", Level;
+        DISK_SYNCS = "disk_syncs", "Syncs of the files under the modelled medium", "1/s", "", Rate;
+        DISK_OUTRUN = "disk_outrun", "Requests and syncs for which the file took longer than the model", "1/s", "", Rate;
+        DISK_OUTRUN_P50 = "disk_outrun_p50", "Time by which the file took longer than the model where it did, since the reading before, median", "ms", "", Level;
+        DISK_OUTRUN_P99 = "disk_outrun_p99", "Time by which the file took longer than the model where it did, since the reading before, 99th percentile", "ms", "", Level;
     }
 
     /// Sessions of the load, looked at many times a second.

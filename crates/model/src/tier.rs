@@ -54,6 +54,38 @@ words! {
     }
 }
 
+/// Modelled drives at most.
+pub const MOST_DRIVES: u32 = 64;
+
+impl RaidLevel {
+    /// Why it cannot have so many drives, and how many it needs; `None` where it can.
+    pub fn refusal(self, drives: u32) -> Option<String> {
+        let (fits, wanted) = match self {
+            Self::Single => (drives == 1, "1 drive".to_owned()),
+            Self::Raid0 => (drives >= 1, format!("1 to {MOST_DRIVES}")),
+            Self::Raid1 => (drives >= 2, format!("2 to {MOST_DRIVES}")),
+            Self::Raid5 => (drives >= 3, format!("3 to {MOST_DRIVES}")),
+            Self::Raid10 => (drives >= 2 && drives.is_multiple_of(2), format!("an even number up to {MOST_DRIVES}")),
+        };
+        let fits = fits && drives <= MOST_DRIVES;
+        (!fits).then(|| format!("{} cannot have {drives} drives; it needs {wanted}", self.word()))
+    }
+}
+
+words! {
+    /// Which of the waiting requests a modelled drive serves next.
+    #[derive(Default)]
+    DriveScheduling {
+        /// The one whose first sector is soonest under the head, among the 32 oldest.
+        #[default]
+        Sptf = "sptf",
+        /// The one that came first.
+        Fcfs = "fcfs",
+        /// The next one in the direction of the arm, among the 32 oldest.
+        Elevator = "elevator",
+    }
+}
+
 words! {
     /// The way of a write through a cache.
     WriteMode {
@@ -139,12 +171,20 @@ pub struct SlowMedium {
     /// Share of their stroke under the data.
     #[serde(default)]
     pub stroke: Stroke,
+    /// Which of the waiting requests a drive serves next.
+    #[serde(default)]
+    pub scheduling: DriveScheduling,
 }
 
 impl SlowMedium {
     /// Whether it is a model.
     pub fn is_modelled(&self) -> bool {
         self.drive != DriveModel::NotModelled
+    }
+
+    /// Number of its drives: a single one, whatever is said of others.
+    pub fn count(&self) -> u32 {
+        if self.raid == RaidLevel::Single { 1 } else { self.drives }
     }
 }
 
@@ -153,13 +193,19 @@ impl fmt::Display for SlowMedium {
         if !self.is_modelled() {
             return f.write_str("not modelled: the storage of the data itself");
         }
-        write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
+        write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.count(), self.drive.word())?;
         if self.write_cache.0 == 0 {
             f.write_str("no controller cache")?;
         } else {
             write!(f, "controller cache {}", self.write_cache)?;
         }
-        if self.stroke.is_contiguous() { Ok(()) } else { write!(f, ", data {}", self.stroke) }
+        if !self.stroke.is_contiguous() {
+            write!(f, ", data {}", self.stroke)?;
+        }
+        match self.scheduling {
+            DriveScheduling::Sptf => Ok(()),
+            other => write!(f, ", scheduling {}", other.word()),
+        }
     }
 }
 
@@ -260,6 +306,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         drives: settings.count("storage.slow.drives").unwrap_or(8),
         write_cache: settings.bytes("storage.slow.write_cache").unwrap_or(Bytes(0)),
         stroke: settings.number("storage.slow.stroke").map(Stroke::of).unwrap_or_default(),
+        scheduling: word(settings, "storage.slow.scheduling", DriveScheduling::of)?.unwrap_or_default(),
     };
     let percent = settings.count("storage.cache.percent").map(CacheSize::PercentOfData);
     let size = settings.bytes("storage.cache.size").map(CacheSize::Bytes).or(percent);
@@ -397,6 +444,20 @@ mod tests {
         assert_eq!((whole.stroke.share(), contiguous.stroke.share()), (0.025, 0.0));
         assert!(whole.to_string().ends_with("no controller cache, data spread over 2.5 % of the stroke"), "{whole}");
         assert!(contiguous.to_string().ends_with("no controller cache"), "{contiguous}");
+    }
+
+    #[test]
+    fn a_scheduling_is_told_where_it_is_not_the_usual_one_and_a_single_drive_is_one() {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let medium = |more: &[(&str, Value)]| {
+            let given = [&[("storage.kind", text(TIER))][..], more].concat();
+            tier_plan(&settings(&given)).unwrap().unwrap().slow
+        };
+        let (usual, in_order) = (medium(&[]), medium(&[("storage.slow.scheduling", text("fcfs"))]));
+        assert_eq!((usual.scheduling, in_order.scheduling), (DriveScheduling::Sptf, DriveScheduling::Fcfs));
+        assert_eq!(in_order.to_string(), format!("{usual}, scheduling fcfs"));
+        let single = medium(&[("storage.slow.raid", text("single"))]);
+        assert_eq!(single.to_string(), "modelled: single of 1 × 7.2k drives, no controller cache");
     }
 
     #[test]

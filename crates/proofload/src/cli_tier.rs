@@ -74,7 +74,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "POLICY", default_value = "w-tinylfu")]
     pub(crate) policy: String,
     /// Model slow drives in front of the origins, such as raid-5:8x7.2k:2GiB:0.03: layout, drives, cache of the
-    /// controller, share of their stroke that the origins are spread over
+    /// controller, share of their stroke that the origins are spread over; then sptf, fcfs or elevator
     #[arg(long, value_name = "DISKS")]
     pub(crate) slow: Option<String>,
     /// Acknowledge every flush this much later than it is durable, such as 5ms; 5s at most

@@ -202,9 +202,9 @@ fn a_drain_before_slow_drives_is_bounded_and_says_how_long_the_rest_takes() {
     let bench = Bench::new("tier-slow");
     // 1,500 dirty lines are less than the share of the cache from which they are cleaned under load.
     format(&bench, 64);
-    let slow = ["--slow", "raid-5:3x15k", "--page-cache", "--clean-depth", "1"];
+    let slow = ["--slow", "raid-5:4x15k", "--page-cache", "--clean-depth", "1"];
     let server = Server::start(&bench, &[&SERVE[..], &NO_IDLE_CLEANING, &slow].concat());
-    assert!(server.said.contains("modelled: raid-5 of 3 × 15K"), "{}", server.said);
+    assert!(server.said.contains("modelled: raid-5 of 4 × 15k drives"), "{}", server.said);
     let mut client = NbdClient::connect(&bench.path("nbd"));
     // No two neighbours: each line is read, and written a revolution later, in some 6 ms, a batch of 256 in two seconds, all in twelve. A host
     // whose timers are late has a batch in five, too.

@@ -275,6 +275,26 @@ fn put(attempt: &mut Attempt, wanted: SeriesName, value: f64) {
 }
 
 #[test]
+fn how_late_the_medium_was_stands_in_one_line() {
+    let mut record = study();
+    assert!(!render(&record, Format::Markdown).unwrap().contains("beyond the model, as"), "no record has it");
+    for attempt in &mut record.attempts {
+        see(attempt, tier::DISK_LATE_P50, "", |_| 0.125);
+        see(attempt, tier::DISK_LATE_P99, "", |second| if second % 7 == 3 { 4.5 } else { 0.5 });
+        see(attempt, tier::DISK_OUTRUN_P50, "", |_| 2.0);
+        see(attempt, tier::DISK_OUTRUN_P99, "", |_| 3.0);
+    }
+    let page = render(&record, Format::Markdown).unwrap();
+    let line = page.lines().find(|line| line.contains("beyond the model, as")).expect("it is told");
+    for part in ["median 0.125 ms, 99th percentile 4.5 ms", "slower than the model: median 2 ms, 99th percentile 3 ms"]
+    {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
+    assert!(json.to_string().contains("\"later_than_response_ms\":{\"p50\":0.125,\"p99\":4.5}"), "{json}");
+}
+
+#[test]
 fn drives_that_answer_late_and_requests_that_fail_void_a_run() {
     assert_eq!(voids(|_| ()), []);
     let late = voids(|attempt| put(attempt, tier::DISK_LATE, 0.15));

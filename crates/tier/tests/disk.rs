@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ fn bytes_are_stored_and_take_the_time_of_the_model() {
     disk.read_at(4096 * 5 * 49, &mut bytes).unwrap();
     assert_eq!(bytes, [50; 4096]);
     let overshoot = disk.overshoot();
-    assert_eq!((overshoot.late.count(), overshoot.outrun), (51, 0));
+    assert_eq!((overshoot.late.count(), overshoot.outrun.count()), (51, 0));
     assert!(overshoot.share() < 1e-6, "a clock of tests is never late");
     disk.free();
     let freed = clock.now();
@@ -165,4 +166,54 @@ fn lateness_is_counted_and_does_not_add_up() {
     let late = overshoot.late.quantile(0.5).unwrap();
     assert!((490..510).contains(&late.as_micros()), "{late:?}");
     assert!((0.04..0.09).contains(&overshoot.share()), "{}", overshoot.share());
+}
+
+/// A device whose syncs take their time, or none.
+struct SlowSyncs {
+    stored: Arc<MemoryDevice>,
+    clock: Arc<TestClock>,
+    took: Duration,
+}
+
+impl Device for SlowSyncs {
+    fn bytes(&self) -> u64 {
+        self.stored.bytes()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        self.stored.read_at(at, into)
+    }
+
+    fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
+        self.stored.write_at(at, from)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.clock.sleep_until(self.clock.now() + self.took);
+        self.stored.sync()
+    }
+}
+
+#[test]
+fn a_sync_takes_the_later_of_both_times_and_what_exceeds_the_model_is_late() {
+    for (real, whole, late) in [(0, 100, 0), (60, 100, 0), (7_000, 7_000, 6_900)] {
+        let clock = Arc::new(TestClock::default());
+        let stored = MemoryDevice::new(vec![0; 1 << 20]);
+        let device = SlowSyncs { stored, clock: clock.clone(), took: Duration::from_micros(real) };
+        let array = DiskArray::new(ArrayLayout::Single, 1, DriveProfile::RPM_7200, Scheduling::Fcfs, 0);
+        let disk = ModelledDisk::new(Arc::new(device), array, clock.clone());
+        disk.write_at(0, &[1; 4096]).unwrap();
+        let (begin, written) = (clock.now(), disk.overshoot());
+        disk.sync().unwrap();
+        let near =
+            |time: Duration, wanted: u64| time.abs_diff(Duration::from_micros(wanted)) < Duration::from_micros(1);
+        assert!(near(clock.now() - begin, whole), "{real}: {:?}", clock.now() - begin);
+        let found = disk.overshoot();
+        assert!(near(found.late_sum.saturating_sub(written.late_sum), late), "{real}: {found:?}");
+        assert_eq!((found.syncs, found.late.count(), found.modelled), (1, 2, written.modelled), "{real}");
+        assert_eq!(found.outrun.count(), u64::from(late > 0), "{real}");
+        disk.free();
+        disk.sync().unwrap();
+        assert_eq!(disk.overshoot().syncs, 1, "no model any more");
+    }
 }

@@ -1,7 +1,7 @@
 //! What a plan of a tier is in the words of the tier: devices, sizes, modes. May not know a database.
 
 use proofload_model::tier::{
-    CachePlan, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
+    CachePlan, DriveModel, DriveScheduling, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
 };
 use proofload_model::tier_cleaning::{CleanDepth, CleaningPlan, DirtyMark, USUAL_CLEAN_DEPTH};
 use proofload_model::units::Bytes;
@@ -35,7 +35,12 @@ pub fn array(slow: &SlowMedium, data: Bytes) -> Option<DiskArray> {
         RaidLevel::Raid5 => ArrayLayout::Raid5,
         RaidLevel::Raid10 => ArrayLayout::Raid10,
     };
-    let array = DiskArray::new(layout, slow.drives as usize, profile, Scheduling::Sptf, slow.write_cache.0);
+    let scheduling = match slow.scheduling {
+        DriveScheduling::Sptf => Scheduling::Sptf,
+        DriveScheduling::Fcfs => Scheduling::Fcfs,
+        DriveScheduling::Elevator => Scheduling::Elevator,
+    };
+    let array = DiskArray::new(layout, slow.count() as usize, profile, scheduling, slow.write_cache.0);
     Some(array.spread(slow.stroke.share(), data.0))
 }
 
@@ -141,6 +146,7 @@ mod tests {
     use proofload_model::settings::{Settings, Value};
     use proofload_model::tier::{TIER, tier_plan};
     use proofload_model::tier_cleaning::MOST_CLEAN_DEPTH;
+    use proofload_tier::disk::{DiskRequest, Progress};
 
     #[test]
     fn a_pool_cleans_as_deep_as_its_study_says() {
@@ -154,6 +160,36 @@ mod tests {
         // What a study may say is what a pool does.
         let known = (CleanerSettings::usual().depth, CleanerSettings::MOST_DEPTH);
         assert_eq!(known, (USUAL_CLEAN_DEPTH, MOST_CLEAN_DEPTH));
+    }
+
+    #[test]
+    fn drives_serve_what_waits_in_the_order_that_a_study_says() {
+        let medium = |scheduling: &str| {
+            let given =
+                [("storage.kind", TIER), ("storage.slow.raid", "single"), ("storage.slow.scheduling", scheduling)];
+            let given = given.map(|(path, word)| (path.to_owned(), Value::Text(word.to_owned())));
+            tier_plan(&Settings(given.into_iter().collect())).expect("words").expect("a tier").slow
+        };
+        // Thirty-two scattered reads that wait at once: when the last of them is done, ms.
+        let last = |scheduling: &str| {
+            let mut array = array(&medium(scheduling), Bytes(1 << 30)).expect("it is modelled");
+            let places = (0..32_u64).map(|number| number * 13 % 32 * (60 << 30));
+            let read = |at| DiskRequest { at, bytes: 8192, is_write: false };
+            let names: Vec<u64> = places.map(|at| array.submit(0.0, read(at))).collect();
+            let done = names.into_iter().map(|name| {
+                let mut now = 0.0;
+                loop {
+                    match array.progress(name, now) {
+                        Progress::Done(done) => return done,
+                        Progress::Open(next) => now = next,
+                    }
+                }
+            });
+            done.fold(0.0, f64::max)
+        };
+        let [by_position, in_a_sweep, in_order] = ["sptf", "elevator", "fcfs"].map(last);
+        assert!(in_a_sweep < 0.8 * in_order && by_position < 0.8 * in_order, "{by_position} {in_a_sweep} {in_order}");
+        assert!((by_position - in_a_sweep).abs() > 1e-6, "they are two orders: {by_position}");
     }
 
     #[test]

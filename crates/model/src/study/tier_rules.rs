@@ -16,6 +16,15 @@ use std::collections::BTreeSet;
 /// Settings that only a tier has.
 const BELOW: [&str; 3] = ["storage.slow.", "storage.cache.", FLUSH_DELAY];
 
+/// Settings that only modelled drives have.
+const OF_MODEL: [&str; 5] = [
+    "storage.slow.raid",
+    "storage.slow.drives",
+    "storage.slow.write_cache",
+    "storage.slow.stroke",
+    "storage.slow.scheduling",
+];
+
 /// The fewest lines that a cache can have.
 const LEAST_LINES: u64 = 8;
 
@@ -112,8 +121,7 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
         faults.push((VOLUMES, "lists no volume; for no cache use storage.cache.size = \"0B\"".to_owned()));
     }
     if settings.text("storage.slow.drive") == Ok(DriveModel::NotModelled.word()) {
-        let of_model = ["storage.slow.raid", "storage.slow.drives", "storage.slow.write_cache", "storage.slow.stroke"];
-        let given = of_model.into_iter().filter(|path| settings.get(path).is_some());
+        let given = OF_MODEL.into_iter().filter(|path| settings.get(path).is_some());
         faults.extend(given.map(|path| (path, "only used with modelled drives; remove it".to_owned())));
     }
     let line = settings.bytes("storage.cache.line").unwrap_or(Bytes(8192));
@@ -121,6 +129,10 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
         faults.push(("storage.cache.line", format!("{line} must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB")));
     }
     let plan = tier_plan(settings).ok().flatten();
+    // A single drive is one, whatever else is said of others.
+    let refusal = plan.iter().filter(|plan| plan.slow.is_modelled());
+    let refusal = refusal.filter_map(|plan| plan.slow.raid.refusal(plan.slow.count()));
+    faults.extend(refusal.map(|reason| ("storage.slow.drives", reason)));
     let marks = CleaningPlan::of(settings).faults(|mark| mark.setting().to_owned());
     faults.extend(marks.into_iter().map(|(mark, reason)| (key_of(settings, mark), reason)));
     faults.extend(plan.iter().flat_map(quota_faults));

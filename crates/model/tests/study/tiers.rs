@@ -175,6 +175,20 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
     "#]],
     );
     check(
+        &format!("{real}\nslow.scheduling = \"fcfs\""),
+        &[],
+        &expect![[r#"
+        line 16: storage.slow.scheduling: only used with modelled drives; remove it
+    "#]],
+    );
+    check(
+        &on_tier("slow.drives = 2"),
+        &[],
+        &expect![[r#"
+        line 11: storage.slow.drives: raid-5 cannot have 2 drives; it needs 3 to 64
+    "#]],
+    );
+    check(
         &(real + "\nslow.drives = 4"),
         &[],
         &expect![[r#"

@@ -2,7 +2,7 @@
 
 use super::json::measured;
 use crate::findings::cache::latency::{RequestLatency, request_latencies};
-use crate::findings::cache::tier::{CachedPoint, MediumUse, VolumeUse, cached};
+use crate::findings::cache::tier::{CachedPoint, DelayTimes, MediumUse, VolumeUse, cached};
 use crate::findings::{Findings, Measured};
 use proofload_model::tier::TierVolume;
 use serde_json::{Map, Value as Json, json};
@@ -54,9 +54,11 @@ fn latency(found: &RequestLatency) -> Json {
 }
 
 fn medium(found: &MediumUse) -> Json {
+    let delays = |times: Option<DelayTimes>| times.map(|times| json!({ "p50": times.p50, "p99": times.p99 }));
     json!({
         "requests": measured(&found.requests), "busy": measured(&found.busy), "queue": measured(&found.queue),
         "response": optional(found.response.as_ref()), "later_than_response": optional(found.late.as_ref()),
+        "later_than_response_ms": delays(found.late_times), "files_later_ms": delays(found.outrun_times),
     })
 }
 

@@ -8,10 +8,11 @@ use super::tier_latency::TierLatencies;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{SeriesName, tier};
-use proofload_model::tier::{CONTROL_SOCKET, CachePlan, RaidLevel, SlowMedium};
+use proofload_model::tier::{CONTROL_SOCKET, CachePlan};
 use proofload_model::wire::DataLocation;
 use proofload_tier::control::{ControlClient, DiskReading, PoolReading};
 use proofload_tier::stats::VolumeCounters;
+use proofload_tier::tier::LatencyHistogram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,19 +36,15 @@ impl WatchedTier {
         let plan = place.tier.as_ref()?;
         let is_served = served.is_some();
         let socket = served.unwrap_or_else(|| Path::new(&place.folder).join(CONTROL_SOCKET));
-        Some(Self { socket, drives: drives(&plan.slow), cache: plan.cache.clone(), is_served })
+        Some(Self { socket, drives: f64::from(plan.slow.count()), cache: plan.cache.clone(), is_served })
     }
-}
-
-fn drives(slow: &SlowMedium) -> f64 {
-    if slow.raid == RaidLevel::Single { 1.0 } else { f64::from(slow.drives) }
 }
 
 struct TierProbe {
     tier: WatchedTier,
     rates: Rates,
-    /// Requests to the medium, the time they took, and how late they were handed back, at the reading before.
-    disk: Option<(u64, Duration, Duration)>,
+    /// The modelled medium at the reading before.
+    disk: Option<DiskReading>,
     latencies: TierLatencies,
     miniatures: Miniatures,
 }
@@ -129,27 +126,41 @@ impl TierProbe {
         let mut readings = Vec::new();
         let busy = self.rates.per_second("busy", disk.busy.as_secs_f64());
         readings.extend(busy.map(|busy| tier::DISK_BUSY.reading("", 100.0 * busy / self.tier.drives)));
-        let now = (disk.requests(), disk.modelled, disk.late_sum);
-        let before = self.disk.replace(now).filter(|before| before.0 <= now.0);
+        // One that was made again counts from 0.
+        let before = self.disk.replace(disk.clone()).filter(|before| before.late.count() <= disk.late.count());
         let (Some(before), Some(span)) = (before, span.filter(|span| !span.is_zero())) else { return readings };
-        let requests = (now.0 - before.0) as f64;
-        let (took, late) = (now.1.saturating_sub(before.1), now.2.saturating_sub(before.2));
+        let requests = disk.requests().saturating_sub(before.requests()) as f64;
+        let took = disk.modelled.saturating_sub(before.modelled);
+        let late = disk.late_sum.saturating_sub(before.late_sum);
         readings.push(tier::DISK_REQUESTS.reading("", requests / span.as_secs_f64()));
         readings.push(tier::DISK_QUEUE.reading("", took.as_secs_f64() / span.as_secs_f64()));
         if requests > 0.0 {
             readings.push(tier::DISK_RESPONSE.reading("", 1e3 * took.as_secs_f64() / requests));
         }
         readings.push(tier::DISK_LATE.reading("", late.as_secs_f64() / span.as_secs_f64()));
+        let syncs = disk.syncs.saturating_sub(before.syncs) as f64;
+        readings.push(tier::DISK_SYNCS.reading("", syncs / span.as_secs_f64()));
+        let (late, outrun) = (disk.late.since(&before.late), disk.outrun.since(&before.outrun));
+        readings.extend(percentiles(&late, [tier::DISK_LATE_P50, tier::DISK_LATE_P99]));
+        readings.push(tier::DISK_OUTRUN.reading("", outrun.count() as f64 / span.as_secs_f64()));
+        readings.extend(percentiles(&outrun, [tier::DISK_OUTRUN_P50, tier::DISK_OUTRUN_P99]));
         readings
     }
+}
+
+/// The median and the 99th percentile of times, ms; nothing where there are none.
+fn percentiles(times: &LatencyHistogram, series: [SeriesName; 2]) -> Vec<Reading> {
+    let found = series.into_iter().zip([0.5, 0.99]);
+    let found = found.filter_map(|(series, share)| Some((series, times.quantile(share)?)));
+    found.map(|(series, time)| series.reading("", time.as_secs_f64() * 1e3)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proofload_model::tier::{
-        CachePlan, CacheSize, DriveModel, EvictionPolicy, RequestClass, Stroke, TierPlan, TierVolume, TimedRequests,
-        WriteMode,
+        CachePlan, CacheSize, DriveModel, DriveScheduling, EvictionPolicy, RaidLevel, RequestClass, SlowMedium, Stroke,
+        TierPlan, TierVolume, TimedRequests, WriteMode,
     };
     use proofload_model::tier_cleaning::CleaningPlan;
     use proofload_model::units::Bytes;
@@ -194,6 +205,7 @@ mod tests {
             drives: 1,
             write_cache: Bytes(0),
             stroke: Stroke::default(),
+            scheduling: DriveScheduling::default(),
         };
         let cache = CachePlan {
             size: CacheSize::PercentOfData(0),
@@ -210,6 +222,41 @@ mod tests {
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
         let tier = TierPlan { slow, cache, flush_delay: None };
         DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(Box::new(tier)) }
+    }
+
+    #[test]
+    fn how_late_a_disk_was_and_how_far_a_file_was_behind_it_are_told_apart() {
+        let place = place(Path::new("/nowhere"));
+        let tier = WatchedTier::of(&place, None).expect("it has a tier");
+        let miniatures = Miniatures::new(tier.cache.clone(), false);
+        let (rates, latencies) = (Rates::default(), TierLatencies::default());
+        let mut probe = TierProbe { tier, rates, disk: None, latencies, miniatures };
+        let times = |all: &[u64]| {
+            let mut times = LatencyHistogram::default();
+            all.iter().for_each(|time| times.record(Duration::from_micros(*time)));
+            times
+        };
+        let disk = |late: &[u64], outrun: &[u64], syncs| DiskReading {
+            busy: Duration::ZERO,
+            syncs,
+            modelled: Duration::from_millis(10 * late.len() as u64),
+            late_sum: Duration::from_micros(late.iter().sum()),
+            late: times(late),
+            outrun: times(outrun),
+        };
+        let second = Some(Duration::from_secs(2));
+        probe.disk(&disk(&[90_000], &[80_000], 0), None);
+        let readings = probe.disk(&disk(&[90_000, 100, 100, 9_000, 100], &[80_000, 8_000], 1), second);
+        let value = |series: &SeriesName| {
+            let found = readings.iter().find(|reading| reading.name == series.name);
+            found.unwrap_or_else(|| panic!("{} in {readings:?}", series.name)).value
+        };
+        let near = |series: &SeriesName, wanted: f64| (value(series) / wanted - 1.0).abs() < 0.02;
+        assert!(near(&tier::DISK_LATE_P50, 0.1) && near(&tier::DISK_LATE_P99, 9.0), "{readings:?}");
+        assert!(near(&tier::DISK_OUTRUN_P50, 8.0) && near(&tier::DISK_OUTRUN_P99, 8.0), "{readings:?}");
+        assert_eq!([value(&tier::DISK_OUTRUN), value(&tier::DISK_SYNCS), value(&tier::DISK_REQUESTS)], [0.5, 0.5, 1.5]);
+        let idle = probe.disk(&disk(&[90_000, 100, 100, 9_000, 100], &[80_000, 8_000], 1), second);
+        assert!(idle.iter().all(|reading| !reading.name.ends_with("_p99")), "nothing was late: {idle:?}");
     }
 
     #[test]
@@ -249,6 +296,11 @@ mod tests {
         let (queue, response) = (value(&tier::DISK_QUEUE), value(&tier::DISK_RESPONSE));
         assert!((queue - 20.0 * response / 1e3).abs() < 1e-6 && response > 0.05, "{queue} {response}");
         assert!(value(&tier::DISK_BUSY) > 0.0 && value(&tier::DISK_LATE) > 0.0);
+        // How late each was: the median of ten is at most twice their mean.
+        let (half, most) = (value(&tier::DISK_LATE_P50), value(&tier::DISK_LATE_P99));
+        assert!(half > 0.0 && half <= most, "{half} {most}");
+        assert!(half <= 1.02 * 2.0 * 1e3 * value(&tier::DISK_LATE) / 20.0, "{half}: {readings:?}");
+        assert!(value(&tier::DISK_OUTRUN) >= 0.0 && value(&tier::DISK_SYNCS) >= 0.0);
         // Reads and writes that the cache served, reads that waited for the drive, each with the end of a bucket.
         let latencies: Vec<(TimedRequests, f64)> = readings
             .iter()

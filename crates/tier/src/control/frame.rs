@@ -10,8 +10,8 @@ use crc32c::crc32c;
 const MARK: [u8; 4] = *b"PLcs";
 /// Version of the format; one more with each change of a frame, a request, an answer or a counter. 2: samples of references. 3: delays of
 /// flushes. 4: writes of the cleaner at once. 5: marks and times of the cleaner, quotas. 6: damaged sectors and
-/// lines.
-pub(super) const VERSION: u16 = 6;
+/// lines. 7: syncs of disks, and by how much devices were slower than the model.
+pub(super) const VERSION: u16 = 7;
 /// Bytes before the content.
 const HEAD: usize = 12;
 /// Bytes after the content.

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::frame::{ContentReader, Frame, FrameFault, nanoseconds};
 use super::message::READING;
-use crate::disk::ModelledDisk;
+use crate::disk::{ModelledDisk, Overshoot};
 use crate::error::Error;
 use crate::machine::{CacheMode, CleanerMarks, VolumeClass};
 use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 use crate::tier::{FlushTimes, LatencyHistogram, PoolSnapshot, PoolStatus, Tier, VolumeSnapshot};
 
-/// Bytes of a reading at most: four volumes and sixteen disks with every bucket in use have 1.1 MB.
+/// Bytes of a reading at most: four volumes and sixteen disks with every bucket in use have 1.7 MB.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 /// Disks of a reading, at most.
 pub(super) const MOST_DISKS: usize = 16;
@@ -26,26 +26,28 @@ const MODES: [CacheMode; 4] = [CacheMode::Pass, CacheMode::WriteAround, CacheMod
 pub struct DiskReading {
     /// Time at work of all drives together.
     pub busy: Duration,
-    /// Requests that the real device took longer for than the model.
-    pub outrun: u64,
-    /// Modelled time of all requests.
+    /// Syncs among what `late` counts.
+    pub syncs: u64,
+    /// Modelled time of all requests; syncs are none.
     pub modelled: Duration,
-    /// Sum of all times after the modelled completion.
+    /// Sum of all times after the modelled completion, of requests and syncs.
     pub late_sum: Duration,
-    /// Times after the modelled completion.
+    /// Times after the modelled completion, of requests and syncs.
     pub late: LatencyHistogram,
+    /// Times by which the real device took longer than the model, of those requests and syncs that it did.
+    pub outrun: LatencyHistogram,
 }
 
 impl DiskReading {
     fn of(disk: &ModelledDisk) -> Self {
         let (busy, overshoot) = (disk.busy(), disk.overshoot());
-        let (outrun, modelled, late_sum) = (overshoot.outrun, overshoot.modelled, overshoot.late_sum);
-        Self { busy, outrun, modelled, late_sum, late: overshoot.late }
+        let Overshoot { late, outrun, syncs, modelled, late_sum } = overshoot;
+        Self { busy, syncs, modelled, late_sum, late, outrun }
     }
 
-    /// Number of requests that were handed back.
+    /// Number of requests that were handed back, without syncs.
     pub fn requests(&self) -> u64 {
-        self.late.count()
+        self.late.count().saturating_sub(self.syncs)
     }
 }
 
@@ -197,15 +199,17 @@ fn take_volume(reader: &mut ContentReader<'_>) -> Result<VolumeSnapshot, FrameFa
 
 fn put_disk(content: &mut Vec<u8>, disk: &DiskReading) {
     content.extend(nanoseconds(disk.busy));
-    content.extend(disk.outrun.to_le_bytes());
+    content.extend(disk.syncs.to_le_bytes());
     content.extend(nanoseconds(disk.modelled));
     content.extend(nanoseconds(disk.late_sum));
     put_histogram(content, &disk.late);
+    put_histogram(content, &disk.outrun);
 }
 
 fn take_disk(reader: &mut ContentReader<'_>) -> Result<DiskReading, FrameFault> {
-    let (busy, outrun, modelled, late_sum) = (reader.time()?, reader.u64()?, reader.time()?, reader.time()?);
-    Ok(DiskReading { busy, outrun, modelled, late_sum, late: take_histogram(reader)? })
+    let (busy, syncs, modelled, late_sum) = (reader.time()?, reader.u64()?, reader.time()?, reader.time()?);
+    let (late, outrun) = (take_histogram(reader)?, take_histogram(reader)?);
+    Ok(DiskReading { busy, syncs, modelled, late_sum, late, outrun })
 }
 
 /// Writes the buckets that are not empty.
@@ -271,7 +275,8 @@ mod tests {
             volume.with_latencies([histogram(1), histogram(2), LatencyHistogram::default()])
         });
         let time = Duration::from_nanos;
-        let disk = DiskReading { busy: time(7), outrun: 2, modelled: time(9), late_sum: time(4), late: histogram(3) };
+        let (late, outrun) = (histogram(3), histogram(5));
+        let disk = DiskReading { busy: time(7), syncs: 2, modelled: time(9), late_sum: time(4), late, outrun };
         let flush_times = FlushTimes { delay: time(5), flushes: 3, took: time(21), delayed: time(16) };
         let since_open = Duration::new(100, 7);
         let pool = PoolSnapshot { since_open, status, flush_times, volumes: volumes.to_vec() };
@@ -283,7 +288,7 @@ mod tests {
         let reading = reading();
         assert_eq!(PoolReading::decode(&reading.encode()).unwrap(), reading);
         assert_eq!(reading.pool.dirty_bytes(0), 3 * 8192);
-        assert_eq!((reading.pool.dirty_bytes(9), reading.disks[0].requests()), (0, 20));
+        assert_eq!((reading.pool.dirty_bytes(9), reading.disks[0].requests()), (0, 18));
     }
 
     #[test]
@@ -321,6 +326,6 @@ mod tests {
         empty.pool.volumes = vec![VolumeSnapshot::empty(VolumeClass::Data, CacheMode::Pass)];
         empty.disks.truncate(0);
         // 25 counters of 8 bytes are in it; change VERSION with this length.
-        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (6, 347));
+        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (7, 347));
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::contract::Device;
 use crate::error::Error;
@@ -16,6 +17,8 @@ use crate::layout::LABEL_BYTES;
 pub struct LabelledFile {
     content: File,
     label: File,
+    /// Whether writes to the label may not be durable. Held while it is synced, so that no other sync returns before that.
+    label_is_dirty: Mutex<bool>,
     /// Bytes that the volume may have.
     room: u64,
 }
@@ -36,7 +39,13 @@ impl LabelledFile {
         })?;
         let label_file = options.create(true).truncate(false).open(label).map_err(|error| failed(label, error))?;
         label_file.set_len(LABEL_BYTES).map_err(|error| failed(label, error))?;
-        Ok(Self { content: opened, label: label_file, room: room.next_multiple_of(LABEL_BYTES) })
+        // Who wrote it before may not have synced it.
+        let label_is_dirty = Mutex::new(true);
+        Ok(Self { content: opened, label: label_file, label_is_dirty, room: room.next_multiple_of(LABEL_BYTES) })
+    }
+
+    fn label_state(&self) -> MutexGuard<'_, bool> {
+        self.label_is_dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The part of a range that lies in the content, as a length.
@@ -89,12 +98,20 @@ impl Device for LabelledFile {
             return Ok(());
         }
         let place = self.label_place(at, content.len(), label.len())?;
-        self.label.write_all_at(label, place)
+        let outcome = self.label.write_all_at(label, place);
+        // Also where a part of it was written.
+        *self.label_state() = true;
+        outcome
     }
 
     fn sync(&self) -> io::Result<()> {
         self.content.sync_data()?;
-        self.label.sync_data()
+        let mut is_dirty = self.label_state();
+        if *is_dirty {
+            self.label.sync_data()?;
+            *is_dirty = false;
+        }
+        Ok(())
     }
 }
 
@@ -120,6 +137,22 @@ mod tests {
         assert!(bytes.iter().all(|byte| *byte == 5));
         assert!(device.read_at(102_400, &mut bytes).is_err(), "a read beyond the label");
         assert!(device.write_at(102_400 + 1, &[0; 4_096]).is_err(), "a write beyond the label");
+    }
+
+    #[test]
+    fn a_label_is_synced_only_after_a_write_to_it() {
+        // A file that can be written and not synced tells whether it is.
+        let folder = tempfile::tempdir().unwrap();
+        let content = folder.path().join("content");
+        std::fs::write(&content, [7; 4_096]).unwrap();
+        let file = |path: &Path| OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let (content, label) = (file(&content), file(Path::new("/dev/null")));
+        let device = LabelledFile { content, label, label_is_dirty: Mutex::new(false), room: 4_096 };
+        device.write_at(0, &[1; 4_096]).unwrap();
+        device.sync().unwrap();
+        device.write_at(4_096, &[2; 4_096]).unwrap();
+        assert!(device.sync().is_err(), "the label was written");
+        assert!(device.sync().is_err(), "a sync that failed leaves it to be synced");
     }
 
     #[test]

@@ -118,6 +118,11 @@ impl DiskArray {
         self
     }
 
+    /// Time of the controller for a request, ms.
+    pub(super) fn overhead_ms(&self) -> f64 {
+        self.overhead_ms
+    }
+
     /// Bytes that the array can hold.
     pub fn bytes(&self) -> u64 {
         let one = self.drives[0].bytes();

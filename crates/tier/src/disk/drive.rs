@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::profile::DriveProfile;
+use super::track_buffer::TrackBuffer;
 
 /// Bytes of a sector of the drive.
 const SECTOR: u64 = 512;
@@ -67,8 +68,8 @@ pub struct Drive {
     busy_ms: f64,
     /// Work that ends after the last time that was asked for: begin and end of each, ms.
     ahead: VecDeque<(f64, f64)>,
-    /// Bytes that the track buffer holds.
-    buffer: (u64, u64),
+    /// What the track buffer holds and the head reads into it.
+    buffer: Option<TrackBuffer>,
     waiting: Vec<(u64, f64, DiskRequest)>,
 }
 
@@ -96,7 +97,7 @@ impl Drive {
             free_at: 0.0,
             busy_ms: 0.0,
             ahead: VecDeque::new(),
-            buffer: (0, 0),
+            buffer: None,
             waiting: Vec::new(),
         }
     }
@@ -193,8 +194,11 @@ impl Drive {
                 let behind = if cylinder < self.cylinder { f64::from(self.profile.cylinders) } else { 0.0 };
                 f64::from(cylinder) + behind
             }
-            Scheduling::Sptf if self.is_buffered(request) => self.profile.overhead_ms,
-            Scheduling::Sptf => self.position_ms(start, request),
+            Scheduling::Sptf => match self.buffered_ms(start, request) {
+                // Without its transfer, as of the others.
+                Some(whole) => (whole - self.transfer_ms(request)).max(self.profile.overhead_ms),
+                None => self.position_ms(start, request),
+            },
         };
         let best = here.min_by(|(_, a), (_, b)| key(&a.2).total_cmp(&key(&b.2)).then(a.1.total_cmp(&b.1)));
         best.map(|(index, _)| index)
@@ -261,33 +265,71 @@ impl Drive {
         seek + (place.angle - under_head).rem_euclid(1.0) * revolution
     }
 
-    /// Whether the track buffer holds all that a request reads.
-    fn is_buffered(&self, request: &DiskRequest) -> bool {
-        !request.is_write && self.buffer.0 <= request.at && request.at + request.bytes <= self.buffer.1
+    /// Time of a read whose bytes the track buffer holds or the head reads into it, ms; `None` where it is sooner done by positioning, or is
+    /// none of that.
+    fn buffered_ms(&self, start: f64, request: &DiskRequest) -> Option<f64> {
+        let end = request.at + request.bytes;
+        let buffer = self.buffer.filter(|buffer| !request.is_write && buffer.reaches(request.at, end))?;
+        let overhead = self.profile.overhead_ms;
+        let wait = (buffer.ready(end) - start).max(overhead);
+        if wait <= overhead {
+            return Some(wait);
+        }
+        // Reading on takes its part of a switch before it comes to one.
+        let positioned = self.position_ms(start, request) + self.transfer_ms(request) + self.profile.head_switch_ms;
+        (wait <= positioned).then_some(wait)
+    }
+
+    /// Time from the first to the last byte of a request under the head, ms.
+    fn transfer_ms(&self, request: &DiskRequest) -> f64 {
+        let (first, last) = (self.place(request.at), self.place(request.at + request.bytes - 1));
+        // Spread data cross zones; contiguous ones stay in theirs.
+        let track = if self.spread.is_some() { first.track.midpoint(last.track) } else { first.track };
+        let sectors = request.bytes.div_ceil(SECTOR);
+        let tracks = sectors as f64 / f64::from(track);
+        let switches = (sectors / u64::from(track)) as f64;
+        tracks * self.profile.revolution_ms() + switches * self.profile.head_switch_ms
+    }
+
+    /// Time of a byte under the head where a place is read on and on, with the switches between tracks, ms.
+    fn byte_ms(&self, place: HeadPosition) -> f64 {
+        let bytes = u64::from(place.track) * SECTOR;
+        (self.profile.revolution_ms() + self.profile.head_switch_ms) / bytes as f64
     }
 
     fn service_ms(&mut self, start: f64, request: &DiskRequest) -> f64 {
         let end = request.at + request.bytes;
-        if self.is_buffered(request) {
-            // Reading ahead has taken the arm there.
-            self.cylinder = self.place(end - 1).cylinder;
-            return self.profile.overhead_ms;
+        if let Some(whole) = self.buffered_ms(start, request) {
+            self.read_on(start, whole, request);
+            return whole;
         }
-        let place = self.place(request.at);
-        let position = self.position_ms(start, request);
+        let whole = self.position_ms(start, request) + self.transfer_ms(request);
         let last = self.place(end - 1);
-        // Spread data cross zones; contiguous ones stay in theirs.
-        let track = if self.spread.is_some() { place.track.midpoint(last.track) } else { place.track };
-        let sectors = request.bytes.div_ceil(SECTOR);
-        let tracks = sectors as f64 / f64::from(track);
-        let switches = (sectors / u64::from(track)) as f64;
         self.cylinder = last.cylinder;
-        if request.is_write {
-            self.buffer = (0, 0);
-        } else {
-            self.buffer = (request.at, end + self.profile.read_ahead_bytes);
+        let reads_ahead = !request.is_write && self.profile.read_ahead_bytes > 0;
+        let filled = TrackBuffer::filled((request.at, end), start + whole, self.byte_ms(last));
+        self.buffer = reads_ahead.then(|| filled.ahead(self.profile.read_ahead_bytes));
+        whole
+    }
+
+    /// Lets the head read on behind a request that the track buffer serves.
+    fn read_on(&mut self, start: f64, whole: f64, request: &DiskRequest) {
+        let end = request.at + request.bytes;
+        let last = self.place(end - 1);
+        // Reading ahead has taken the arm there.
+        self.cylinder = last.cylinder;
+        let Some(mut buffer) = self.buffer else { return };
+        if buffer.ready(end) >= start + self.profile.overhead_ms {
+            // It has read just that: from here on at the rate of this place.
+            buffer.head_at(end, start + whole, self.byte_ms(last));
+        } else if buffer.stopped_at() <= start {
+            // It waited for room, and goes on when the next byte comes by.
+            let (revolution, next) = (self.profile.revolution_ms(), self.place(buffer.to()));
+            let wait = (next.angle - (start / revolution).fract()).rem_euclid(1.0) * revolution;
+            buffer.head_at(buffer.to(), start + wait, self.byte_ms(next));
         }
-        position + tracks * self.profile.revolution_ms() + switches * self.profile.head_switch_ms
+        // Of the buffer, half holds what was read and half what comes.
+        self.buffer = Some(buffer.behind_reader(request.at, end, self.profile.read_ahead_bytes));
     }
 }
 
@@ -481,6 +523,54 @@ mod tests {
         assert_eq!(drive.place(1 << 20).cylinder, 0, "they do not fit: contiguous");
         drive.spread(1.0, 64 << 20);
         assert_eq!(drive.place(64 << 20).cylinder, 0, "nothing is behind: from the outer edge again");
+    }
+
+    /// Rate at which a stream of 64 KiB with so many waiting is read, as a share of the rate of the media.
+    fn stream_rate(profile: DriveProfile, scheduling: Scheduling, depth: u64) -> f64 {
+        let (piece, count) = (64_u64 << 10, 1_024_u64);
+        let mut drive = Drive::new(profile, scheduling);
+        let submit = |drive: &mut Drive, number: u64, now: f64| {
+            drive.submit(number, now, DiskRequest { at: number * piece, bytes: piece, is_write: false });
+        };
+        (0..depth).for_each(|number| submit(&mut drive, number, 0.0));
+        let mut done = 0.0;
+        for number in depth..count + depth {
+            done = drive.serve().unwrap().1;
+            if number < count {
+                submit(&mut drive, number, done);
+            }
+        }
+        let track = f64::from(profile.track_sectors.0) * SECTOR as f64;
+        let media = (count * piece) as f64 / track * (profile.revolution_ms() + profile.head_switch_ms);
+        media / done
+    }
+
+    #[test]
+    fn a_stream_that_is_read_ahead_comes_at_the_rate_of_the_media() {
+        for profile in DriveProfile::ALL {
+            for (scheduling, depth) in [(Scheduling::Fcfs, 1), (Scheduling::Fcfs, 8), (Scheduling::Sptf, 8)] {
+                let rate = stream_rate(profile, scheduling, depth);
+                assert!((0.85..1.02).contains(&rate), "{} {scheduling:?} {depth}: {rate:.3}", profile.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_read_ahead_is_not_there_before_the_head_was_there() {
+        let profile = DriveProfile::RPM_7200;
+        let read = |at: u64, bytes: u64| DiskRequest { at, bytes, is_write: false };
+        let mut drive = Drive::new(profile, Scheduling::Fcfs);
+        drive.submit(0, 0.0, read(0, 8192));
+        let first = drive.serve().unwrap().1;
+        // 512 KiB on are 2.7 ms on.
+        drive.submit(1, first, read(512 << 10, 8192));
+        let second = drive.serve().unwrap().1;
+        assert!((2.2..3.2).contains(&(second - first)), "{}", second - first);
+        // What the head has passed is there, and so is all of it after a pause.
+        drive.submit(2, second, read(256 << 10, 8192));
+        drive.submit(3, second + 20.0, read(700 << 10, 65_536));
+        let times = [drive.serve().unwrap().1 - second, drive.serve().unwrap().1 - second - 20.0];
+        assert!(times.iter().all(|time| (time - 0.1).abs() < 1e-9), "{times:?}");
     }
 
     #[test]

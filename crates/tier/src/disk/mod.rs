@@ -7,6 +7,7 @@ mod drive;
 mod paced;
 mod profile;
 mod raid;
+mod track_buffer;
 mod write_cache;
 
 pub use array::{DiskArray, Progress};

@@ -12,16 +12,18 @@ use super::drive::DiskRequest;
 use crate::device::{Clock, Device, DeviceWrite, WriteFailure};
 use crate::tier::LatencyHistogram;
 
-/// How late requests were handed back after the model's time.
+/// How late requests and syncs were handed back after the model's time.
 #[derive(Clone, Debug, Default)]
 pub struct Overshoot {
-    /// Times after the modelled completion.
+    /// Times after the modelled completion, of requests and syncs.
     pub late: LatencyHistogram,
-    /// Requests that the real device took longer for than the model.
-    pub outrun: u64,
-    /// Modelled time of all requests.
+    /// Times by which the real device took longer than the model, of those requests and syncs that it did.
+    pub outrun: LatencyHistogram,
+    /// Syncs among what `late` counts.
+    pub syncs: u64,
+    /// Modelled time of all requests; syncs are none.
     pub modelled: Duration,
-    /// Sum of all times after the modelled completion.
+    /// Sum of all times after the modelled completion, of requests and syncs.
     pub late_sum: Duration,
 }
 
@@ -34,9 +36,21 @@ impl Overshoot {
 
     /// Counts a request that is handed back now: when it came, when the real device had done it, and when the modelled drives had.
     fn count(&mut self, [begin, worked, done]: [Duration; 3], now: Duration) {
-        let late = now.saturating_sub(done);
-        self.outrun += u64::from(worked > done);
         self.modelled += done.saturating_sub(begin);
+        self.count_late([worked, done], now);
+    }
+
+    /// Counts a sync that is handed back now: when the real device had done it, and when the modelled controller had.
+    fn count_sync(&mut self, [worked, done]: [Duration; 2], now: Duration) {
+        self.syncs += 1;
+        self.count_late([worked, done], now);
+    }
+
+    fn count_late(&mut self, [worked, done]: [Duration; 2], now: Duration) {
+        let late = now.saturating_sub(done);
+        if worked > done {
+            self.outrun.record(worked.saturating_sub(done));
+        }
         self.late_sum += late;
         self.late.record(late);
     }
@@ -235,9 +249,25 @@ impl Device for ModelledDisk {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Waits for the real sync, and for the time of the controller if that is longer.
+    ///
+    /// The model has no volatile cache: what it has acknowledged is on the drives or in the controller's battery. So drives do nothing for it,
+    /// and what the real device takes beyond the controller's time is late.
     fn sync(&self) -> io::Result<()> {
-        // The model has no volatile cache: what it has acknowledged is on the drives or in the controller's battery.
-        self.device.sync()
+        let done = {
+            let state = self.lock();
+            let overhead = Duration::from_secs_f64(state.array.overhead_ms() / 1e3);
+            (!state.is_free).then(|| self.clock.now() + overhead)
+        };
+        let outcome = self.device.sync();
+        let Some(done) = done else { return outcome };
+        let worked = self.clock.now();
+        if !self.lock().is_free {
+            self.clock.sleep_until(done);
+            let now = self.clock.now();
+            self.lock().overshoot.count_sync([worked, done], now);
+        }
+        outcome
     }
 
     fn discard(&self, at: u64, length: u64) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! Mapping of an array's bytes to drives, by RAID level. It knows no time.
 
+use std::ops::Range;
+
 use super::drive::DiskRequest;
 
 /// How an array spreads its bytes.
@@ -15,22 +17,6 @@ pub enum ArrayLayout {
     Raid5,
     /// Stripes over pairs of mirrors.
     Raid10,
-}
-
-impl ArrayLayout {
-    /// Every layout.
-    pub const ALL: [ArrayLayout; 5] = [Self::Single, Self::Raid0, Self::Raid1, Self::Raid5, Self::Raid10];
-
-    /// Its word in studies and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Raid0 => "raid-0",
-            Self::Raid1 => "raid-1",
-            Self::Raid5 => "raid-5",
-            Self::Raid10 => "raid-10",
-        }
-    }
 }
 
 /// Bytes of a stripe on one drive.
@@ -56,37 +42,85 @@ fn stripes(request: DiskRequest) -> impl Iterator<Item = (u64, u64, u64)> {
     })
 }
 
-/// RAID 5 with left-symmetric parity: a small write reads data and parity, then writes both; a row that is written
-/// whole needs no read.
-pub(super) fn raid5(request: DiskRequest, drives: usize) -> Vec<Vec<(usize, DiskRequest)>> {
-    let data = drives as u64 - 1;
-    let place = |stripe: u64| {
-        let row = stripe / data;
-        let parity = drives as u64 - 1 - row % drives as u64;
-        let drive = (parity + 1 + stripe % data) % drives as u64;
-        let small = |drive: u64| usize::try_from(drive).expect("below the number of drives");
-        (row, small(drive), small(parity))
-    };
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let whole_rows = (request.at.div_ceil(STRIPE * data), (request.at + request.bytes) / (STRIPE * data));
-    for (stripe, inside, bytes) in stripes(request) {
-        let (row, drive, parity) = place(stripe);
-        let piece = DiskRequest { at: row * STRIPE + inside, bytes, is_write: request.is_write };
-        if !request.is_write {
-            reads.push((drive, piece));
-            continue;
-        }
-        let whole = (whole_rows.0..whole_rows.1).contains(&row);
-        writes.push((drive, piece));
-        if !whole {
-            let read = DiskRequest { is_write: false, ..piece };
-            reads.extend([(drive, read), (parity, read)]);
-            writes.push((parity, piece));
-        } else if stripe % data == 0 {
-            writes.push((parity, piece));
+/// A row of RAID 5 with left-symmetric parity: a stripe on each drive, of which one is parity.
+struct ParityRow {
+    number: u64,
+    drives: u64,
+}
+
+impl ParityRow {
+    fn parity(&self) -> u64 {
+        self.drives - 1 - self.number % self.drives
+    }
+
+    /// A range of the stripe on a drive, counted behind the one with parity: 0 is parity itself.
+    fn piece(&self, behind: u64, range: &Range<u64>, is_write: bool) -> (usize, DiskRequest) {
+        let drive = usize::try_from((self.parity() + behind) % self.drives).expect("below the number of drives");
+        let (at, bytes) = (self.number * STRIPE + range.start, range.end - range.start);
+        (drive, DiskRequest { at, bytes, is_write })
+    }
+
+    /// What a write to ranges of its stripes reads: the old data there and the old parity, or all else that the new parity is made of where
+    /// that is fewer operations. A row that is written whole needs nothing.
+    fn reads(&self, touched: &[(u64, Range<u64>)], parity: &[Range<u64>]) -> Vec<(usize, DiskRequest)> {
+        let old = touched.iter().map(|(behind, range)| self.piece(*behind, range, false));
+        let old = old.chain(parity.iter().map(|range| self.piece(0, range, false)));
+        let others = (1..self.drives).flat_map(|behind| {
+            let written = touched.iter().find(|(of, _)| *of == behind).map_or(0..0, |(_, range)| range.clone());
+            let left = parity.iter().flat_map(move |range| without(range, &written));
+            left.map(move |range| self.piece(behind, &range, false))
+        });
+        let (old, others): (Vec<_>, Vec<_>) = (old.collect(), others.collect());
+        if others.len() < old.len() { others } else { old }
+    }
+}
+
+/// What is left of a range without another.
+fn without(range: &Range<u64>, other: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let before = range.start..range.end.min(other.start);
+    let behind = range.start.max(other.end)..range.end;
+    let parts = if other.is_empty() { [range.clone(), 0..0] } else { [before, behind] };
+    parts.into_iter().filter(|part| !part.is_empty())
+}
+
+/// Ranges in their order, with those that touch as one.
+fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
         }
     }
-    if reads.is_empty() { vec![writes] } else { vec![reads, writes] }
+    joined
+}
+
+/// RAID 5: a small write reads data and parity, then writes both. A row takes one write of parity over all that is touched of it, and where
+/// little of it is left, that is read instead; a row that is written whole needs no read.
+pub(super) fn raid5(request: DiskRequest, drives: usize) -> Vec<Vec<(usize, DiskRequest)>> {
+    let drives = drives as u64;
+    let data = drives - 1;
+    let mut stripes = stripes(request).peekable();
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    while let Some((first, ..)) = stripes.peek().copied() {
+        let row = ParityRow { number: first / data, drives };
+        let mut touched = Vec::new();
+        while let Some((stripe, inside, bytes)) = stripes.next_if(|(stripe, ..)| stripe / data == row.number) {
+            touched.push((1 + stripe % data, inside..inside + bytes));
+        }
+        let pieces = touched.iter().map(|(behind, range)| row.piece(*behind, range, request.is_write));
+        if !request.is_write {
+            reads.extend(pieces);
+            continue;
+        }
+        writes.extend(pieces);
+        let parity = joined(touched.iter().map(|(_, range)| range.clone()).collect());
+        writes.extend(parity.iter().map(|range| row.piece(0, range, true)));
+        reads.extend(row.reads(&touched, &parity));
+    }
+    let rounds = [reads, writes];
+    rounds.into_iter().filter(|round| !round.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -117,6 +151,52 @@ mod tests {
         drives.sort_unstable();
         assert_eq!(drives, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert!(rounds[0].iter().all(|(_, piece)| piece.at == 3 * STRIPE && piece.bytes == STRIPE));
+    }
+
+    /// Reads, writes, and operations on the drive with parity, of a write to the first row of eight drives.
+    fn operations(at: u64, bytes: u64) -> [usize; 3] {
+        let rounds = raid5(write(at, bytes), 8);
+        let all: Vec<_> = rounds.iter().flatten().collect();
+        let writes = all.iter().filter(|(_, piece)| piece.is_write).count();
+        // The first row has its parity on the last drive.
+        [all.len() - writes, writes, all.iter().filter(|(drive, _)| *drive == 7).count()]
+    }
+
+    #[test]
+    fn a_write_of_several_stripes_takes_parity_once() {
+        let aligned: Vec<_> = (1..=7).map(|stripes| operations(0, stripes * STRIPE)).collect();
+        // From four stripes on, the three or fewer that are left are read instead of the old ones and the parity.
+        assert_eq!(aligned, [[2, 2, 2], [3, 3, 2], [4, 4, 2], [3, 5, 1], [2, 6, 1], [1, 7, 1], [0, 8, 1]]);
+        // From the middle of the first stripe to the middle of the last one.
+        let ragged: Vec<_> = (1..=6).map(|stripes| operations(STRIPE / 2, stripes * STRIPE)).collect();
+        assert_eq!(ragged, [[3, 3, 2], [4, 4, 2], [5, 5, 2], [4, 6, 1], [3, 7, 1], [2, 8, 1]]);
+        // The end of a stripe and the begin of the next one: two ranges of parity.
+        assert_eq!(operations(STRIPE - 4096, 8192), [4, 4, 4]);
+        assert_eq!(operations(STRIPE / 2, STRIPE / 2 + 4096), [4, 4, 4]);
+    }
+
+    #[test]
+    fn parity_is_written_over_all_that_is_touched_and_data_once() {
+        for (at, bytes) in [(0, 3 * STRIPE), (4096, 8192), (STRIPE / 2, 9 * STRIPE), (STRIPE - 512, 1024)] {
+            let rounds = raid5(write(at, bytes), 8);
+            let writes = rounds.iter().flatten().filter(|(_, piece)| piece.is_write);
+            let (mut data, mut parity) = (0, Vec::new());
+            for (drive, piece) in writes {
+                let is_parity = *drive as u64 == 7 - piece.at / STRIPE % 8;
+                if is_parity { parity.push(piece.at..piece.at + piece.bytes) } else { data += piece.bytes }
+            }
+            assert_eq!(data, bytes, "{at} {bytes}");
+            let touched = raid5(DiskRequest { is_write: false, ..write(at, bytes) }, 8).swap_remove(0);
+            let touched = touched.into_iter().map(|(_, piece)| piece.at..piece.at + piece.bytes);
+            assert_eq!(joined(parity), joined(touched.collect()), "{at} {bytes}");
+        }
+    }
+
+    #[test]
+    fn a_small_write_before_three_drives_reads_the_other_data() {
+        let rounds = raid5(write(8192, 8192), 3);
+        assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((rounds[0][0].0, rounds[1][0].0, rounds[1][1].0), (1, 0, 2));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Opens the devices of a pool, each claimed for this process. Every device that cannot be had is told.
 
-use super::slow::SlowDisks;
 use super::words::OriginPlace;
 use crate::clock::SystemClock;
+use proofload_engine::tiers;
+use proofload_model::tier::SlowMedium;
+use proofload_model::units::Bytes;
 use proofload_tier::device::{Device, DeviceClaim, FileDevice, PageCache};
 use proofload_tier::disk::ModelledDisk;
 use proofload_tier::tier::TierDevices;
@@ -28,7 +30,7 @@ pub(super) fn open(
     cache: &Path,
     origins: &[OriginPlace],
     page_cache: PageCache,
-    slow: Option<&SlowDisks>,
+    slow: Option<&SlowMedium>,
 ) -> Result<OpenDevices, String> {
     let mut faults = Vec::new();
     let mut claims = Vec::new();
@@ -80,9 +82,9 @@ struct SlowOrigins {
 }
 
 /// Puts one array of modelled drives before all origins, which contend for it.
-fn behind(slow: &SlowDisks, origins: Vec<FileDevice>) -> Result<SlowOrigins, String> {
+fn behind(slow: &SlowMedium, origins: Vec<FileDevice>) -> Result<SlowOrigins, String> {
     let wanted: u64 = origins.iter().map(Device::bytes).sum();
-    let array = slow.array(wanted);
+    let array = tiers::array(slow, Bytes(wanted)).ok_or_else(|| "no drives are modelled".to_owned())?;
     if wanted > array.bytes() {
         return Err(format!("the origins need {wanted} bytes, but the modelled drives have only {}", array.bytes()));
     }

@@ -5,7 +5,7 @@ use super::devices::{self, OpenDevices};
 use super::ending::{ServerParts, end};
 use super::guarding::guard;
 use super::mounts::{Mounts, is_built};
-use super::slow::SlowDisks;
+use super::slow;
 use super::ublk::{self, BlockDevices};
 use super::units::{bytes, count};
 use super::warming::{self, WarmingThread};
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use proofload_engine::tiers::WarmList;
-use proofload_model::tier::MOST_FLUSH_DELAY_ASKED;
+use proofload_model::tier::{MOST_FLUSH_DELAY_ASKED, SlowMedium};
 use proofload_model::tier_cleaning::{CachePart, CleaningPlan};
 use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::control::{ControlServer, ControlSubject};
@@ -46,7 +46,7 @@ struct ServeOrder {
     cleaning: CleaningPlan,
     /// Parts of the cache that the volumes may hold at most.
     quotas: Vec<Option<CachePart>>,
-    slow: Option<SlowDisks>,
+    slow: Option<SlowMedium>,
     /// Volumes by their place, and their sockets.
     nbd: Vec<(usize, PathBuf)>,
     within: Duration,
@@ -69,7 +69,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     let origins = origins(&arguments.devices.origins, &mut faults);
     let modes = modes(&arguments.modes, &origins, &mut faults);
     let policy = faults.take("--policy", policy(&arguments.policy));
-    let slow = arguments.slow.as_ref().and_then(|text| faults.take("--slow", SlowDisks::parse(text)));
+    let slow = arguments.slow.as_ref().and_then(|text| faults.take("--slow", slow::parse(text)));
     let within = time("--within", &arguments.within, &mut faults);
     let delay = arguments.flush_delay.as_ref().and_then(|text| time("--flush-delay", text, &mut faults));
     let flush_delay = delay.unwrap_or_default();
@@ -197,8 +197,8 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
         let text = format!("{}, {}, {}{quota}", place.class.name(), bytes(volume.bytes), volume.mode.name());
         line("volume", format!("{text}, in front of {}", place.path.display()));
     }
-    if let Some(slow) = &wanted.slow {
-        line("slow disk", slow.text());
+    if let Some(medium) = &wanted.slow {
+        line("slow disk", slow::text(medium));
     }
     if !snapshot.flush_times.delay.is_zero() {
         line("flushes", format!("each delayed by {}", duration_text(snapshot.flush_times.delay)));

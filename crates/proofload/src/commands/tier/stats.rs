@@ -37,14 +37,17 @@ pub(super) struct VolumeFigures {
 /// A modelled disk as it is told.
 pub(super) struct DiskFigures {
     pub(super) requests: u64,
+    pub(super) syncs: u64,
     /// Time at work of all drives together.
     pub(super) busy: Duration,
     /// Time of all requests together, by the model.
     pub(super) modelled: Duration,
-    /// Time after the modelled completion of all requests together.
+    /// Time after the modelled completion of all requests and syncs together.
     pub(super) late: Duration,
-    /// Requests for which the device took longer than the model.
-    pub(super) outrun: u64,
+    /// Times after the modelled completion, of requests and syncs.
+    pub(super) late_times: LatencyHistogram,
+    /// Times by which the device took longer than the model, where it did.
+    pub(super) outrun_times: LatencyHistogram,
 }
 
 impl DiskFigures {
@@ -111,11 +114,16 @@ pub(super) fn between(first: Option<&PoolReading>, last: &PoolReading) -> PoolFi
 fn disk_between(first: Option<&DiskReading>, last: &DiskReading) -> DiskFigures {
     let time = |of: fn(&DiskReading) -> Duration| of(last).saturating_sub(first.map_or(Duration::ZERO, of));
     let number = |of: fn(&DiskReading) -> u64| of(last).saturating_sub(first.map_or(0, of));
+    let times = |of: fn(&DiskReading) -> &LatencyHistogram| {
+        first.map_or_else(|| of(last).clone(), |first| of(last).since(of(first)))
+    };
     DiskFigures {
         requests: number(DiskReading::requests),
+        syncs: number(|disk| disk.syncs),
         busy: time(|disk| disk.busy),
         modelled: time(|disk| disk.modelled),
         late: time(|disk| disk.late_sum),
-        outrun: number(|disk| disk.outrun),
+        late_times: times(|disk| &disk.late),
+        outrun_times: times(|disk| &disk.outrun),
     }
 }

@@ -67,13 +67,19 @@ fn latency(times: &LatencyHistogram) -> Value {
 }
 
 fn disk(disk: &DiskFigures, over: Duration) -> Value {
+    let quantile = |times: &LatencyHistogram, share| times.quantile(share).map(nanoseconds);
     json!({
         "modelled": true,
         "requests": disk.requests,
+        "syncs": disk.syncs,
         "busy_ns": nanoseconds(disk.busy),
         "modelled_ns": nanoseconds(disk.modelled),
         "late_ns": nanoseconds(disk.late),
-        "outrun": disk.outrun,
+        "late_ns_p50": quantile(&disk.late_times, 0.5),
+        "late_ns_p99": quantile(&disk.late_times, 0.99),
+        "outrun": disk.outrun_times.count(),
+        "outrun_ns_p50": quantile(&disk.outrun_times, 0.5),
+        "outrun_ns_p99": quantile(&disk.outrun_times, 0.99),
         "requests_inside_mean": disk.inside(over),
         "drives_at_work_mean": disk.at_work(over),
     })

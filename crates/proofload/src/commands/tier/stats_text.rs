@@ -137,12 +137,21 @@ fn rate(bytes: u64, over: Duration) -> u64 {
 
 fn disk_line(disk: &DiskFigures, over: Duration) -> String {
     format!(
-        "slow disk, modelled: {} requests, {:.2} inside on average, {:.2} drives at work; handed back {} late in sum, \
-         {} slower than the model",
+        "slow disk, modelled: {} requests and {} syncs, {:.2} inside on average, {:.2} drives at work; handed back {} \
+         late in sum{}; {} slower than the model{}",
         count(disk.requests),
+        count(disk.syncs),
         disk.inside(over),
         disk.at_work(over),
         time(disk.late),
-        count(disk.outrun),
+        percentiles(&disk.late_times),
+        count(disk.outrun_times.count()),
+        percentiles(&disk.outrun_times),
     )
+}
+
+/// The median and the 99th percentile in brackets; nothing where there are no times.
+fn percentiles(times: &LatencyHistogram) -> String {
+    let found = times.quantile(0.5).zip(times.quantile(0.99));
+    found.map_or_else(String::new, |(half, most)| format!(" (p50 {}, p99 {})", time(half), time(most)))
 }

@@ -9,6 +9,7 @@ use crate::findings::run::Pair;
 use crate::findings::telemetry::{total, traces};
 use crate::findings::void::Void;
 use proofload_analysis::bootstrap::Estimate;
+use proofload_analysis::distribution::median;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::tier::{TierPlan, TierVolume, tier_plan};
@@ -91,8 +92,33 @@ pub struct MediumUse {
     pub queue: Measured,
     /// Mean time of a request by the model, ms; `None` without requests.
     pub response: Option<Measured>,
-    /// Mean time by which a request was handed back later, ms; `None` without requests.
+    /// Time by which requests and syncs were handed back later, over the number of requests, ms; `None` without requests.
     pub late: Option<Measured>,
+    /// Times by which requests and syncs were handed back later; `None` where no record has them.
+    pub late_times: Option<DelayTimes>,
+    /// Times by which files took longer than the model; `None` where none did, or no record has them.
+    pub outrun_times: Option<DelayTimes>,
+}
+
+/// Delays in the seconds of all windows, ms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DelayTimes {
+    /// Median of the seconds' medians.
+    pub p50: f64,
+    /// Largest of the seconds' 99th percentiles.
+    pub p99: f64,
+}
+
+fn delay_times(runs: &[Pair<'_>], [p50, p99]: [SeriesName; 2]) -> Option<DelayTimes> {
+    let seconds = |wanted: SeriesName| -> Vec<f64> {
+        let windows = runs.iter().filter_map(|(run, attempt)| Some((run.window_seconds()?, *attempt)));
+        let traces = windows.flat_map(|(window, attempt)| {
+            traces(attempt, wanted).into_iter().flat_map(move |trace| trace.within(window).values())
+        });
+        traces.collect()
+    };
+    let (medians, p99) = (seconds(p50), seconds(p99).into_iter().reduce(f64::max)?);
+    (!medians.is_empty()).then(|| DelayTimes { p50: median(&medians), p99 })
 }
 
 /// The points of a study on tiers, in the order of the study; empty for others.
@@ -263,6 +289,8 @@ fn medium(runs: &[Pair<'_>]) -> MediumUse {
         queue: level(tier::DISK_QUEUE, REQUESTS),
         response: of_request(windows(tier::DISK_QUEUE), 1e3),
         late: of_request(windows(tier::DISK_LATE), 1e3),
+        late_times: delay_times(runs, [tier::DISK_LATE_P50, tier::DISK_LATE_P99]),
+        outrun_times: delay_times(runs, [tier::DISK_OUTRUN_P50, tier::DISK_OUTRUN_P99]),
     }
 }
 
@@ -284,7 +312,7 @@ pub(crate) fn of_tier(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Voi
         let share = 100.0 * late / time;
         voids.push(Void::host(format!(
             "the modelled medium completed requests {share:.0} % later than its model says: timers of this host were \
-             late"
+             late, or the files under the medium slower than its drives"
         )));
     }
     voids

@@ -4,8 +4,8 @@
 use super::{forecast, over_time, published, tables};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
-use crate::findings::cache::tier::{CachedPoint, cached};
-use crate::numbers::count;
+use crate::findings::cache::tier::{CachedPoint, DelayTimes, cached};
+use crate::numbers::{count, short};
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier_warming::LEFT_OUT;
@@ -34,6 +34,7 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         vec![Block::Table(tables::held(findings, &points)), Block::Table(tables::traffic(findings, &points))];
     if points.iter().any(|one| one.plan.slow.is_modelled()) {
         details.push(Block::Table(tables::medium(findings, &points)));
+        details.extend(delays(findings, &points));
     }
     blocks.push(Block::Fold(prose!["Content of the cache, and the drives behind it"], details));
     blocks
@@ -119,6 +120,20 @@ fn delayed(points: &[CachedPoint]) -> Option<String> {
         "Each flush is delayed by {}, as the study asks for: it was durable before, and acknowledged so much later.",
         words.join("; ")
     ))
+}
+
+/// How late modelled media handed back requests and syncs; `None` where no record has the times.
+fn delays(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
+    let text = |times: DelayTimes| format!("median {} ms, 99th percentile {} ms", short(times.p50), short(times.p99));
+    let told = points.iter().filter_map(|one| {
+        let (point, late) = (findings.point(one.point)?, one.medium.late_times?);
+        let outrun = one.medium.outrun_times.map(|times| format!(" (files slower than the model: {})", text(times)));
+        Some(format!("{}: {}{}", point.label(), text(late), outrun.unwrap_or_default()))
+    });
+    let told: Vec<String> = told.collect();
+    let lead = "Delay of requests and syncs beyond the model, as the median of the seconds' medians and the largest 99th \
+                percentile of a second: ";
+    (!told.is_empty()).then(|| Block::Paragraph(prose![lead, told.join("; "), "."]))
 }
 
 /// Numbers of lines of a list that were not filled, with the reasons; `None` where all were, or nobody knows.

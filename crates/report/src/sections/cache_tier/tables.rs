@@ -147,6 +147,6 @@ pub(super) fn medium(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
         .quantities("Delay beyond model", "ms", |(_, medium)| medium.late.clone())
         .note(prose![
             "Queue: mean requests waiting or in service, including writes that the controller's cache accepted at \
-             once. Response: by the model. Delay beyond model: caused by this host's timers."
+             once. Response: by the model. Delay beyond model: caused by this host's timers and storage, syncs included."
         ])
 }

@@ -3,7 +3,7 @@
 use super::tier_place::TierPlace;
 use proofload_engine::CommandLine;
 use proofload_model::error::Error;
-use proofload_model::tier::{RaidLevel, SlowMedium, TierPlan, TierVolume};
+use proofload_model::tier::{DriveScheduling, SlowMedium, TierPlan, TierVolume};
 use proofload_model::tier_cleaning::DirtyMark;
 use proofload_model::units::{Bytes, duration_text};
 use std::path::Path;
@@ -60,11 +60,14 @@ pub(super) fn server_command(
     Ok(CommandLine { program: program.to_owned(), arguments, environment: Vec::new() })
 }
 
-/// The word for the modelled drives, such as `raid-5:8x7.2k:64MiB`, or `raid-5:8x7.2k:64MiB:0.03` for data over a share of their stroke.
+/// The word for the modelled drives, such as `raid-5:8x7.2k:64MiB`, `raid-5:8x7.2k:64MiB:0.03` for data over a share of their stroke, or
+/// `raid-5:8x7.2k:64MiB:0:fcfs` for another scheduling than the usual one.
 fn drives(slow: &SlowMedium) -> String {
-    let count = if slow.raid == RaidLevel::Single { 1 } else { slow.drives };
-    let stroke = if slow.stroke.is_contiguous() { String::new() } else { format!(":{}", slow.stroke.share()) };
-    format!("{}:{count}x{}:{}{stroke}", slow.raid.word(), slow.drive.word(), slow.write_cache)
+    let usual = slow.scheduling == DriveScheduling::default();
+    let scheduling = if usual { String::new() } else { format!(":{}", slow.scheduling.word()) };
+    let is_plain = slow.stroke.is_contiguous() && usual;
+    let stroke = if is_plain { String::new() } else { format!(":{}", slow.stroke.share()) };
+    format!("{}:{}x{}:{}{stroke}{scheduling}", slow.raid.word(), slow.count(), slow.drive.word(), slow.write_cache)
 }
 
 #[cfg(test)]
@@ -73,6 +76,21 @@ mod tests {
     use proofload_model::settings::{Settings, Value};
     use proofload_model::tier::{TIER, tier_plan};
     use std::time::Duration;
+
+    #[test]
+    fn modelled_drives_are_one_word() {
+        let word = |more: &[(&str, Value)]| {
+            let storage = ("storage.kind", Value::Text(TIER.to_owned()));
+            let given = more.iter().cloned().chain([storage]).map(|(path, value)| (path.to_owned(), value));
+            drives(&tier_plan(&Settings(given.collect())).expect("words").expect("a tier").slow)
+        };
+        let in_order = ("storage.slow.scheduling", Value::Text("fcfs".to_owned()));
+        let spread = ("storage.slow.stroke", Value::Number(0.03));
+        assert_eq!(word(&[]), "raid-5:8x7.2k:0B");
+        assert_eq!(word(std::slice::from_ref(&spread)), "raid-5:8x7.2k:0B:0.03");
+        assert_eq!(word(std::slice::from_ref(&in_order)), "raid-5:8x7.2k:0B:0:fcfs");
+        assert_eq!(word(&[spread, in_order]), "raid-5:8x7.2k:0B:0.03:fcfs");
+    }
 
     #[test]
     fn a_server_cleans_and_parts_its_cache_as_its_study_says() {

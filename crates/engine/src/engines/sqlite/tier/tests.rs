@@ -6,8 +6,8 @@ use crate::engines::sqlite::database;
 use crate::tiers::{self, ReadTier};
 use proofload_model::facts::tier;
 use proofload_model::tier::{
-    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, Stroke, TierPlan,
-    TierVolume, WriteMode,
+    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, DriveScheduling, EvictionPolicy, RaidLevel, SlowMedium, Stroke,
+    TierPlan, TierVolume, WriteMode,
 };
 use proofload_model::tier_cleaning::{CachePart, CleanDepth, CleaningPlan, DirtyMark};
 use proofload_model::tier_warming::{WarmPlan, WarmedList};
@@ -27,6 +27,7 @@ pub(super) fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         drives: 8,
         write_cache: Bytes::mebi(64),
         stroke: Stroke::default(),
+        scheduling: DriveScheduling::default(),
     };
     let cache = CachePlan {
         size,

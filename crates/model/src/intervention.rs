@@ -70,7 +70,8 @@ pub struct LimitMeter {
     pub setting: String,
     /// What changing it does.
     pub class: ResourceClass,
-    /// How long a change takes to act.
+    /// How long a change takes to act; of memory how long it takes until all of it is filled, since the size of the step decides
+    /// ([`memory_settles`]).
     pub settles: Duration,
     /// What the study asks for: per second, or the number or size of a thing.
     pub asked: f64,
@@ -85,6 +86,14 @@ pub const SETTLES: Duration = Duration::from_millis(1500);
 
 /// Longest time that memory is given to be filled again.
 pub const MEMORY_SETTLES: Duration = Duration::from_secs(30);
+
+/// Shortest time that memory is given to be filled again.
+const MEMORY_SETTLES_LEAST: Duration = Duration::from_secs(3);
+
+/// Time that a change of memory by a step takes to act, of which all takes this long to be filled.
+pub fn memory_settles(all: Duration, step: f64) -> Duration {
+    all.mul_f64(step).clamp(MEMORY_SETTLES_LEAST, MEMORY_SETTLES)
+}
 
 /// Longest time that a cache of the database is given to be filled again.
 const CACHE_SETTLES: Duration = Duration::from_secs(6);
@@ -101,8 +110,11 @@ const BESIDE: Duration = Duration::from_millis(1500);
 /// Blocks before the first that has a visit of all resources but one.
 const BLOCKS_BEFORE_JOINT: u32 = 3;
 
-/// Blocks that have a visit in which a limit that is confirmed is raised: the last ones.
+/// Blocks that have a visit in which a limit that is confirmed is raised, at least: the last ones.
 pub const RAISED_BLOCKS: u32 = 3;
+
+/// Blocks before all that is visited can be decided, after which a raise is visited until it is.
+const BLOCKS_BEFORE_SURE: u32 = 6;
 
 /// Blocks before a limit can be confirmed.
 const BLOCKS_BEFORE_RAISE: u32 = 2;
@@ -229,6 +241,13 @@ pub fn is_counted(resource: &str) -> bool {
     [USERS, POOL, HOT_ROWS].contains(&resource)
 }
 
+/// Whether two names are the same resource seen from two sides: a quota of CPU time that is full stands for the speed of the cores. Both are
+/// shares of the time of the cores, so that lowering both acts as lowering one.
+pub fn are_one(one: &str, other: &str) -> bool {
+    const SIDES: [&str; 2] = [setting::LIMITS_CPU, setting::LIMITS_CORES];
+    one != other && SIDES.contains(&one) && SIDES.contains(&other)
+}
+
 /// Whether a resource is a quota of CPU time, which stops what has used it up until the next period.
 pub fn is_quota(resource: &str) -> bool {
     [setting::LIMITS_CPU, CLIENTS_CPU, THREAD_CPU].contains(&resource)
@@ -240,8 +259,19 @@ pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
         HOT_ROWS if untouched <= 1.0 => 2.0,
         _ if LIVE_ENGINE.contains(&(resource, ResourceClass::Bound)) => 0.0,
         _ if is_counted(resource) => f64::from(lowered_users(untouched.round() as u32, step)),
-        _ => untouched * (1.0 - step),
+        _ => as_limited(resource, untouched * (1.0 - step)),
     }
+}
+
+/// A rate of a resource as its limit takes it: devices are limited to whole requests and bytes per second, at least one.
+pub fn as_limited(resource: &str, rate: f64) -> f64 {
+    let of_devices = [
+        setting::LIMITS_READ_IOPS,
+        setting::LIMITS_WRITE_IOPS,
+        setting::LIMITS_READ_BANDWIDTH,
+        setting::LIMITS_WRITE_BANDWIDTH,
+    ];
+    if of_devices.contains(&resource) { rate.round().max(1.0) } else { rate }
 }
 
 /// What is in force of a resource while it is raised by a step.
@@ -352,8 +382,8 @@ impl ConfirmAsked {
     }
 
     /// Time that all blocks take if nothing is dropped and every visit is as long as can be drawn: for each resource of a point a visit,
-    /// two of the untouched point, from the fourth block on one of all resources but one, and in the last blocks one of a limit that is
-    /// raised. Each change acts, and is undone in the next visit.
+    /// two of the untouched point, from the fourth block on one of all resources but one, and in the last blocks, which are those after the
+    /// sixth or the last three, one of a limit that is raised. Each change acts, and is undone in the next visit.
     pub fn longest(&self, plans: &[ResourcePlan], settings: &Settings) -> Duration {
         let settles = self.settles();
         let visit = settles + BESIDE + Duration::from_secs(u64::from(self.visit_s) + u64::from(self.visit_s / 2));
@@ -367,9 +397,10 @@ impl ConfirmAsked {
             time_like.iter().max().filter(|_| time_like.len() > 1).map_or(Duration::ZERO, |more| visit + 2 * *more);
         let raisable = plans.iter().filter(|plan| plan.can_be_raised()).map(more).max();
         let raise = raisable.map_or(Duration::ZERO, |more| visit + 2 * more);
-        block * self.blocks
-            + joint * self.blocks.saturating_sub(BLOCKS_BEFORE_JOINT)
-            + raise * RAISED_BLOCKS.min(self.blocks.saturating_sub(BLOCKS_BEFORE_RAISE))
+        let raises = RAISED_BLOCKS
+            .min(self.blocks.saturating_sub(BLOCKS_BEFORE_RAISE))
+            .max(self.blocks.saturating_sub(BLOCKS_BEFORE_SURE));
+        block * self.blocks + joint * self.blocks.saturating_sub(BLOCKS_BEFORE_JOINT) + raise * raises
     }
 }
 
@@ -381,7 +412,7 @@ pub enum Change {
     Nothing,
     /// One resource.
     One(String),
-    /// Every resource with the unit of a time or a rate but this one.
+    /// Every resource with the unit of a time or a rate but this one, and but what is the same resource seen from another side.
     AllBut(String),
     /// More of one resource by the step by which others are lowered.
     Raised(String),
@@ -393,7 +424,7 @@ impl Change {
         match self {
             Self::Nothing | Self::Raised(_) => false,
             Self::One(name) => name == resource,
-            Self::AllBut(name) => class.is_time_like() && name != resource,
+            Self::AllBut(name) => class.is_time_like() && name != resource && !are_one(name, resource),
         }
     }
 

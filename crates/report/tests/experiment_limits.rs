@@ -220,3 +220,46 @@ fn a_block_in_which_the_load_generator_was_paused_does_not_count_and_is_told() {
     let text = text_of(&record);
     assert!(text.contains(&format!("1 of {} complete blocks does not count: ", found.made)), "{text}");
 }
+
+#[test]
+fn a_full_quota_and_the_speed_of_its_cores_are_counted_once() {
+    const CORES: &str = "limits.cores";
+    let follows = |change: &Change, low: f64| {
+        let is_slower = is_lowered(change, CPU) || change.lowers(CORES, ResourceClass::Speed);
+        if is_slower { low } else { 1.0 }
+    };
+    let system = System { throughput: follows, response: |_, _| 1.0, ..CPU_BOUND };
+    let more = [(CORES, ResourceClass::Speed), (READS, ResourceClass::Capacity)];
+    let record = tested_with(&more, &system);
+    let confirmed: Vec<&str> = words(&record).iter().map(|(_, word)| *word).collect();
+    assert_eq!(confirmed, ["confirmed", "confirmed", "refuted"]);
+    let found = attributions(&record).remove(0);
+    assert_eq!(found.joint.as_ref().map(|joint| joint.left.as_str()), Some(CPU));
+    let rest = found.unexplained.expect("all were lowered");
+    let (low, high) = rest.bounds(0.05);
+    assert!(low <= 0.05 && high >= -0.05 && rest.value.abs() < 0.2, "{rest:?}");
+    let text = text_of(&record);
+    assert!(text.starts_with("Throughput is bound by CPU time of the database within 20 %"), "{text}");
+    assert!(text.contains("are the same resource as CPU time of the database seen from another side"), "{text}");
+    // With nothing else to lower there is no visit of all others.
+    assert_eq!(attributions(&tested_with(&more[..1], &system)).remove(0).joint, None);
+}
+
+#[test]
+fn a_limit_of_few_requests_is_expected_as_it_is_rounded() {
+    // 1000 are asked for in these systems; here 12, of which 9.6 are 10.
+    let few = System {
+        in_force: |name, change| {
+            let lowered = if is_lowered(change, READS) { 10.0 } else { 12.0 };
+            (name == READS).then_some(lowered)
+        },
+        used: |name, _| if name == CPU { 1.0 } else { 0.1 },
+        ..CPU_BOUND
+    };
+    let record = tested(&few);
+    assert_eq!(words(&record)[1], (READS.to_owned(), "refuted"));
+    let one = System { in_force: |name, _| (name == READS).then_some(1.0), ..CPU_BOUND };
+    let record = tested(&one);
+    let why = attributions(&record).remove(0).resources[1].throughput.clone().unwrap_err();
+    assert!(why.contains("1 per second is too small a limit to be lowered by the step"), "{why}");
+}

@@ -10,6 +10,7 @@ use proofload_record::Record;
 use proofload_report::findings::attribution::{RaiseResult, attributions};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The record of an experiment at a step of 30 % with so many blocks at most.
 fn tested_at_30(blocks: u32, system: &System) -> Record {
@@ -170,4 +171,27 @@ fn a_raise_that_was_begun_goes_on_in_the_next_attempt() {
     let complete = exported(&record, "visits");
     let complete = complete.iter().filter(|row| row["change"] == "raised" && row["block_complete"] == "true");
     assert_eq!(complete.count(), 3);
+}
+
+#[test]
+fn a_raise_that_three_blocks_do_not_decide_is_made_in_further_ones() {
+    static RAISES: AtomicU32 = AtomicU32::new(0);
+    // It gives all in one visit and nothing in the next.
+    let uneven = System {
+        throughput: |change, low| match change {
+            change if change.raises(CPU) => 1.0 + 0.3 * f64::from(RAISES.fetch_add(1, Ordering::Relaxed) % 2),
+            change => both_ways(change, CPU, low),
+        },
+        ..CPU_BOUND
+    };
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    let experiment = Experiment { asked: ConfirmAsked { step: 0.3, ..experiment.asked }, ..experiment };
+    carry_out(&mut record, &experiment, &uneven, usize::MAX);
+    let (raised, blocks) = raised_blocks(&record);
+    assert!(raised.len() > 3 && blocks == 12, "{raised:?} in {blocks} blocks");
+    // With more blocks asked for there are more of them.
+    let more = Experiment { asked: ConfirmAsked { blocks: 14, ..experiment.asked }, ..experiment };
+    carry_out(&mut record, &more, &uneven, usize::MAX);
+    assert!(raised_blocks(&record).0.len() > raised.len());
 }

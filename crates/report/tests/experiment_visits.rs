@@ -1,11 +1,13 @@
 //! Visits that count for an experiment: those in which users were as many as asked for, on the host of the last attempt.
 
-use crate::experiments::{CPU, CPU_BOUND, System, carry_out, experiment_of, studied, tested, text_of, words};
+use crate::experiments::{
+    CPU, CPU_BOUND, FULL, READS, System, carry_out, experiment_of, is_lowered, studied, tested, text_of, words,
+};
 use proofload_model::events::RunEvent;
 use proofload_model::facts::host;
 use proofload_model::intervention::{Change, USERS};
-use proofload_record::Attempt;
-use proofload_report::findings::attribution::attributions;
+use proofload_record::{Attempt, Record};
+use proofload_report::findings::attribution::{NextBlock, attributions, next_block};
 
 #[test]
 fn users_that_no_gate_held_are_not_tested_and_never_refuted() {
@@ -65,4 +67,97 @@ fn blocks_that_were_made_on_another_host_do_not_count() {
     assert!(text.contains("made on another host (CPU: Xeon, then EPYC): their blocks do not count"), "{text}");
     on_host(&mut record.experiments[0], "EPYC");
     assert_eq!(attributions(&record).remove(0).made, 3);
+}
+
+/// Throughput falls by 15 % from block to block.
+const DRIFTING: System = System { drift: |block| 0.85_f64.powi(block as i32), ..CPU_BOUND };
+
+#[test]
+fn after_an_attempt_that_moved_a_calm_one_makes_its_blocks_and_confirms() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    carry_out(&mut record, &experiment, &DRIFTING, usize::MAX);
+    let found = attributions(&record).remove(0);
+    assert!(found.has_moved() && found.moved.is_empty() && found.ended.is_some(), "{:?}", found.movement);
+    let first = found.made;
+    carry_out(&mut record, &experiment, &System { drift: |_| 0.6, ..CPU_BOUND }, usize::MAX);
+    let found = attributions(&record).remove(0);
+    assert!(!found.has_moved() && found.made >= 6, "{found:?}");
+    assert_eq!(found.moved.iter().map(|(_, blocks)| *blocks).collect::<Vec<_>>(), [first]);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+    let text = text_of(&record);
+    assert!(
+        text.contains(&format!("An attempt of {first} blocks does not count: the untouched point moved by −")),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_attempt_that_moves_takes_nothing_from_a_calm_one_before_it() {
+    let mut record = studied();
+    let (few, more) = (experiment_of(&record, 3), experiment_of(&record, 12));
+    carry_out(&mut record, &few, &CPU_BOUND, usize::MAX);
+    carry_out(&mut record, &more, &DRIFTING, usize::MAX);
+    let found = attributions(&record).remove(0);
+    assert_eq!((found.made, found.moved.len(), found.has_moved()), (3, 1, false), "{:?}", found.movement);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+}
+
+#[test]
+fn calm_attempts_at_different_levels_count_together() {
+    let mut record = studied();
+    let (few, more) = (experiment_of(&record, 4), experiment_of(&record, 12));
+    carry_out(&mut record, &few, &CPU_BOUND, usize::MAX);
+    carry_out(&mut record, &more, &System { drift: |_| 0.5, ..CPU_BOUND }, usize::MAX);
+    let found = attributions(&record).remove(0);
+    assert!(found.made > 5 && found.moved.is_empty() && !found.has_moved(), "{:?}", found.movement);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+}
+
+/// Has a resource read back as this in the visit of a block in which CPU time is lowered.
+fn read_back(record: &mut Record, in_block: u32, resource: &str, in_force: Option<f64>) {
+    for event in record.experiments.iter_mut().flat_map(|attempt| &mut attempt.events) {
+        let RunEvent::Visited(visit) = &mut event.event else { continue };
+        if visit.block == in_block && visit.change == Change::One(CPU.to_owned()) {
+            visit.readings.iter_mut().filter(|one| one.name == resource).for_each(|one| one.in_force = in_force);
+        }
+    }
+}
+
+#[test]
+fn a_block_in_which_a_limit_was_not_as_asked_is_left_out_for_it_alone() {
+    // Both bind, so that both are visited in every block.
+    let both = System {
+        throughput: |change, low| {
+            if is_lowered(change, CPU) || is_lowered(change, READS) { low } else { 1.0 }
+        },
+        ..FULL
+    };
+    for wrong in [None, Some(400.0)] {
+        let mut record = tested(&both);
+        let before = attributions(&record).remove(0);
+        read_back(&mut record, 1, READS, wrong);
+        let found = attributions(&record).remove(0);
+        let blocks = [0, 1].map(|of| found.resources[of].throughput.as_ref().map_or(0, |one| one.blocks));
+        assert_eq!(blocks, [before.blocks, before.blocks - 1], "{wrong:?}");
+        assert_eq!(found.resources[1].left_out.as_ref().map(|(blocks, _)| *blocks), Some(1));
+        assert_eq!(words(&record)[1], (READS.to_owned(), "confirmed"));
+        let text = text_of(&record);
+        assert!(text.contains("Read IOPS: 1 block is left out, since "), "{text}");
+    }
+}
+
+#[test]
+fn too_few_blocks_that_are_left_test_nothing_and_one_that_fails_is_tried_again() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    // A block has five visits.
+    carry_out(&mut record, &experiment, &CPU_BOUND, 5);
+    read_back(&mut record, 0, READS, None);
+    assert_eq!(words(&record)[1], (READS.to_owned(), "not tested"), "no block is left");
+    let again = next_block(&record, 0, &experiment);
+    let reads = Change::One(READS.to_owned());
+    assert!(matches!(&again, NextBlock::Visit { order, .. } if order.contains(&reads)), "{again:?}");
+    carry_out(&mut record, &experiment, &CPU_BOUND, usize::MAX);
+    assert_eq!(words(&record)[1], (READS.to_owned(), "refuted"));
 }

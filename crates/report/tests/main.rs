@@ -15,6 +15,7 @@ mod engine_note;
 mod experiment_limits;
 mod experiment_raises;
 mod experiment_visits;
+mod experiment_words;
 mod experiments;
 mod findings;
 mod formats;

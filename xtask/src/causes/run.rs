@@ -5,7 +5,7 @@ use super::plants::{PLANTS, Plant, study_text};
 use super::score::CauseNames;
 use super::table::{PlantOutcome, PlantSums, document, name_of};
 use crate::program::{proofload, release_program, tell};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,14 +36,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
     let mut outcomes = Vec::new();
     for plant in PLANTS.iter().filter(|plant| wishes.numbers.is_empty() || wishes.numbers.contains(&plant.number)) {
-        let outcome = judge(&program, &folder, plant, &wishes);
+        let kept = wishes.keep.as_ref().and_then(|folder| kept(folder, plant, &wishes));
+        let outcome = kept.unwrap_or_else(|| judge(&program, &folder, plant, &wishes));
         tell(&outcome.details());
         outcomes.push(outcome);
+        // A kill loses the plant that runs, and none before it.
+        if wishes.keep.is_some() {
+            write(&folder.join(TABLE), &document(&outcomes))?;
+        }
     }
     let table = document(&outcomes);
     let left = if wishes.keep.is_some() {
-        let path = folder.join(TABLE);
-        std::fs::write(&path, &table).map_err(|error| format!("writing {}: {error}", path.display()))
+        Ok(())
     } else {
         std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()))
     };
@@ -84,34 +88,73 @@ fn judge(program: &Path, folder: &Path, plant: &Plant, wishes: &Wishes) -> Plant
             Err(why) => (text, format!("; no decoy: {why}")),
         },
     };
-    let named =
-        experiment((program, folder), (name.as_str(), text.as_str()), (wishes.blocks.as_str(), wishes.step.as_str()));
-    PlantOutcome { plant: *plant, decoy, named, day: today() }
+    let asked = (wishes.blocks.as_str(), wishes.step.as_str());
+    let day = today();
+    let report = experiment((program, folder), (name.as_str(), text.as_str()), asked);
+    let named = report.and_then(|report| {
+        let named = named(&report)?;
+        let page = json!({ "blocks": asked.0, "step": asked.1, "decoy": decoy, "day": day, "report": report });
+        write(&folder.join(result_file(plant)), &page.to_string())?;
+        Ok(named)
+    });
+    PlantOutcome { plant: *plant, decoy, named, day }
+}
+
+/// Name of the file with the result of a plant, in the folder that is kept.
+fn result_file(plant: &Plant) -> String {
+    format!("cause-{}.json", plant.number)
+}
+
+/// The result of a plant that was run to its end before with the same blocks and step; `None` where it is to be run.
+fn kept(folder: &Path, plant: &Plant, wishes: &Wishes) -> Option<PlantOutcome> {
+    let page: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(result_file(plant))).ok()?).ok()?;
+    let is_same = page["blocks"] == wishes.blocks.as_str() && page["step"] == wishes.step.as_str();
+    let named = named(&page["report"]).ok().filter(|_| is_same)?;
+    let text = |key: &str| page[key].as_str().map(str::to_owned);
+    Some(PlantOutcome { plant: *plant, decoy: text("decoy")?, named: Ok(named), day: text("day")? })
+}
+
+/// What a report names.
+fn named(report: &Value) -> Result<CauseNames, String> {
+    CauseNames::of(report).ok_or_else(|| "the report tells no experiment".to_owned())
+}
+
+/// Removes a record with what the program keeps beside it while it writes.
+fn remove_left(folder: &Path, record: &str) -> Result<(), String> {
+    let listing = std::fs::read_dir(folder).map_err(|error| format!("listing {}: {error}", folder.display()))?;
+    let left = listing.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(record));
+    left.map(|entry| entry.path()).filter(|path| path.is_file()).try_for_each(|path| {
+        std::fs::remove_file(&path).map_err(|error| format!("removing {}: {error}", path.display()))
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("writing {}: {error}", path.display()))
 }
 
 /// The study of a plant with its decoy, from how much was used without it.
 fn with_decoy(at: (&Path, &Path), plant: &Plant, decoy: Decoy, wishes: &Wishes) -> Result<String, String> {
     let before = format!("cause-{}-before", plant.number);
     let without = study_text(&before, plant);
-    let used = experiment(at, (before.as_str(), without.as_str()), (BLOCKS_BEFORE, wishes.step.as_str()))?;
+    let used = named(&experiment(at, (before.as_str(), without.as_str()), (BLOCKS_BEFORE, wishes.step.as_str()))?)?;
     let reached = used.reached(decoy.limit).ok_or_else(|| format!("use of {} was not counted", decoy.limit))?;
     decoy.text(&study_text(&format!("cause-{}", plant.number), plant), reached)
 }
 
-/// Runs a study and its experiment in a folder; what was named.
+/// Runs a study and its experiment in a folder; the report on both. A record that was broken off is made anew.
 fn experiment(
     (program, folder): (&Path, &Path),
     (name, text): (&str, &str),
     (blocks, step): (&str, &str),
-) -> Result<CauseNames, String> {
+) -> Result<Value, String> {
     let (file, record) = (format!("{name}.toml"), format!("{name}.proof"));
-    std::fs::write(folder.join(&file), text).map_err(|error| format!("writing {file}: {error}"))?;
+    write(&folder.join(&file), text)?;
+    remove_left(folder, &record)?;
     proofload(program, folder, &["run", &file, "--void", "ok", "--no-report", "--progress", "none"])?;
     let asked = ["--blocks", blocks, "--step", step, "--no-report", "--progress", "none"];
     proofload(program, folder, &[&["confirm", &record], &asked[..]].concat())?;
     let report = proofload(program, folder, &["report", &record, "--format", "json"])?;
-    let report: Value = serde_json::from_str(&report).map_err(|error| format!("reading the report: {error}"))?;
-    CauseNames::of(&report).ok_or_else(|| "the report tells no experiment".to_owned())
+    serde_json::from_str(&report).map_err(|error| format!("reading the report: {error}"))
 }
 
 /// The date, by the system's own command.
@@ -131,6 +174,29 @@ mod tests {
         let wishes = read(&["14", "blocks=6", "9"]).unwrap();
         assert_eq!((wishes.numbers, wishes.blocks.as_str()), (vec![14, 9], "6"));
         assert!(read(&["all"]).is_err() && read(&["speed=1"]).is_err());
+    }
+
+    #[test]
+    fn a_plant_that_was_run_is_taken_from_the_folder_and_a_record_that_was_broken_off_is_removed() {
+        let folder = std::env::temp_dir().join(format!("proofload-kept-causes-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (plant, wishes) = (&PLANTS[0], wishes(&[]).unwrap());
+        assert_eq!(kept(&folder, plant, &wishes), None);
+        let resource =
+            json!({ "name": "limits.cpu", "kind": "capacity", "verdict": "confirmed", "E": { "x": [1.0, 0.9, 1.1] } });
+        let report = json!({ "attribution": [{ "blocks": 9, "step": 0.2, "resources": [resource] }] });
+        let named = named(&report).unwrap();
+        let page = json!({ "blocks": "12", "step": "0.2", "decoy": "; decoy", "day": "2026-12-01", "report": report });
+        write(&folder.join(result_file(plant)), &page.to_string()).unwrap();
+        let found = kept(&folder, plant, &wishes).unwrap();
+        assert_eq!((found.named, found.decoy.as_str(), found.day.as_str()), (Ok(named), "; decoy", "2026-12-01"));
+        let other = Wishes { step: "0.3".to_owned(), ..wishes };
+        assert_eq!(kept(&folder, plant, &other), None, "another step is another experiment");
+        write(&folder.join("cause-1.proof"), "").unwrap();
+        write(&folder.join("cause-1.proof-wal"), "").unwrap();
+        remove_left(&folder, "cause-1.proof").unwrap();
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "the result stays");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

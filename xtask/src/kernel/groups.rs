@@ -39,7 +39,7 @@ pub(super) const GROUPS: &[CaseGroup] = &[
     CaseGroup { name: "dm-cache", cases: cache_cases!(caches::DM_CACHE) },
     CaseGroup { name: "dm-writecache", cases: cache_cases!(caches::DM_WRITECACHE, bounded!(caches::DM_WRITECACHE)) },
     CaseGroup { name: "bcache", cases: cache_cases!(caches::BCACHE, bounded!(caches::BCACHE)) },
-    CaseGroup { name: "limits", cases: limits::CASES },
+    CaseGroup { name: limits::GROUP, cases: limits::CASES },
     CaseGroup { name: "snapshots", cases: snapshots::CASES },
     CaseGroup { name: "netem", cases: network::CASES },
     CaseGroup { name: log_writes::GROUP, cases: log_writes::CASES },
@@ -52,9 +52,10 @@ pub(super) fn kernel(group: &CaseGroup) -> MachineKernel {
     if group.name == ublk::GROUP { MachineKernel::Newer } else { MachineKernel::Own }
 }
 
-/// Longest time of one boot of a group. References of a load are replayed one by one.
+/// Longest time of one boot of a group. References of a load are replayed one by one, and an experiment takes minutes.
 pub(super) fn longest_boot(group: &CaseGroup) -> Duration {
-    Duration::from_secs(if group.name == policies::GROUP { 1800 } else { 420 })
+    let is_long = [policies::GROUP, limits::GROUP].contains(&group.name);
+    Duration::from_secs(if is_long { 1800 } else { 420 })
 }
 
 /// The group with a name.

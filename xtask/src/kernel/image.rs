@@ -11,6 +11,7 @@ use std::process::Command;
 
 /// Programs of this machine that cases and our program call. All others are those of busybox.
 const PROGRAMS: &[&str] = &[
+    "bash",
     "blkdiscard",
     "dash",
     "dd",

@@ -6,6 +6,9 @@ use super::programs::{PROOFLOAD, expect, line};
 use serde_json::{Value, json};
 use std::process::Command;
 
+/// The name of the group.
+pub(super) const GROUP: &str = "limits";
+
 /// The tests of the testbed as a program.
 pub(super) const TESTS: &str = "/testbed-tests";
 
@@ -36,6 +39,13 @@ pub(super) const CASES: &[Case] = &[
     test_case!("swept", "applied::tests::groups_of_dead_owners_are_swept_with_what_lives_in_them"),
     test_case!("swept from a slow device", "applied::tests::who_waits_for_a_slow_device_is_swept_all_the_same"),
     Case { name: "study by our agent", boot: 1, run: study_by_our_agent },
+    test_case!("CPU time is changed live", "live::tests::cpu_time_follows_a_change_one_for_one_and_comes_back"),
+    test_case!("requests are changed live", "live::tests::requests_follow_a_change_and_are_counted"),
+    test_case!("memory is changed live", "live::tests::memory_follows_a_change_and_what_cannot_be_reclaimed_is_left"),
+    test_case!("cores are slowed live", "live::tests::cores_are_lowered_by_a_share_and_every_thread_stays_on_them"),
+    test_case!("a parent allows less", "live::tests::a_parent_that_allows_less_is_told_and_is_what_is_in_force"),
+    test_case!("one role", "thread_cpu::tests::only_threads_of_the_role_are_limited_also_those_born_later"),
+    Case { name: "experiment by our agent", boot: 1, run: experiment_by_our_agent },
     test_case!("without a limit no weight", "applied::tests::who_has_no_allowance_has_no_precedence"),
 ];
 
@@ -117,6 +127,35 @@ fn study_by_our_agent() -> Result<Figures, String> {
     Ok([("limits_read_back".to_owned(), json!(limits.len())), ("exit".to_owned(), json!(run.status.code()))]
         .into_iter()
         .collect())
+}
+
+/// Limits that an experiment with that study changes: all but memory, which a visit waits half a minute for, and cores, which take real-time
+/// priority.
+const CHANGED: [&str; 5] =
+    ["limits.cpu", "limits.read_iops", "limits.write_iops", "limits.read_bandwidth", "limits.write_bandwidth"];
+
+/// An experiment of two blocks with the study of the case before: each limit is in force as asked in the visit that lowers it, as it reads
+/// back in the record.
+fn experiment_by_our_agent() -> Result<Figures, String> {
+    let record = format!("{MOUNT}/study.proof");
+    let confirm = ["900", PROOFLOAD, "confirm", &record, "--blocks", "2", "--step", "0.3"];
+    let run = Command::new("timeout").args(confirm).current_dir(MOUNT).output();
+    let run = run.map_err(|error| format!("{PROOFLOAD}: {error}"))?;
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    expect(HAS_RUN.contains(&run.status.code()), || format!("{}: {said}", run.status))?;
+    let text = line(&format!("{PROOFLOAD} report {record} --format json"))?;
+    let report: Value = serde_json::from_str(&text).map_err(|error| format!("report: {error}"))?;
+    let found = &report["attribution"][0];
+    expect(found["blocks_made"] == 2, || format!("blocks: {found}"))?;
+    let resources = found["resources"].as_array().cloned().unwrap_or_default();
+    for name in CHANGED {
+        let one = resources.iter().find(|one| one["name"] == name);
+        let one = one.ok_or_else(|| format!("no {name}: {resources:?}"))?;
+        let changed = one["true"].as_f64().is_some_and(|step| (step + 0.3).abs() < 0.02);
+        let is_whole = one["blocks_left_out"] == 0 && one["verdict"] != "not tested";
+        expect(changed && is_whole, || format!("{name}: {one}"))?;
+    }
+    Ok([("limits_changed".to_owned(), json!(CHANGED.len()))].into_iter().collect())
 }
 
 /// Runs tests of the testbed by the beginning of their path, with their files on the mounted file system.

@@ -11,7 +11,10 @@ const ROUNDS: usize = 60;
 /// Smallest one-sided probability that is told apart from 0.
 const SMALLEST_P: f64 = 1e-9;
 
-/// Movement of the untouched point over the blocks from which on nothing is attributed.
+/// Movement of the untouched point over the blocks from which on nothing is attributed, where it is shown. The noise of blocks alone moves the
+/// line further in three of ten experiments of 12 blocks that vary by 10 %, and in half of those with 3: to void them all would leave shared
+/// hosts without an answer. Elasticities are formed inside blocks, which such noise does not bias. So a movement that is not shown is told
+/// with its interval, and voids nothing.
 const MOVED: f64 = 0.10;
 
 /// What a visit changed.
@@ -89,8 +92,22 @@ impl KnobElasticity {
 pub struct Movement {
     /// Share, signed.
     pub share: f64,
+    /// Bounds of its 95 % interval.
+    pub bounds: (f64, f64),
     /// Whether it is larger than a tenth, and shown.
     pub is_moved: bool,
+}
+
+impl Movement {
+    /// Tells whether it is larger than a tenth, but not told from the noise of blocks.
+    pub fn is_open(&self) -> bool {
+        !self.is_moved && self.size() > MOVED
+    }
+
+    /// Size of the ln, whatever its sign.
+    pub fn size(&self) -> f64 {
+        self.share.ln_1p().abs()
+    }
 }
 
 /// Visits of complete blocks, freed of what others took of the processor.
@@ -182,7 +199,11 @@ impl Experiment {
         let span = count as f64 - 1.0;
         let half = student_quantile(0.975, freedom) * (residual / freedom / squares).sqrt() * span;
         let moved = slope * span;
-        Some(Movement { share: moved.exp_m1(), is_moved: moved.abs() > MOVED && moved.abs() > half })
+        Some(Movement {
+            share: moved.exp_m1(),
+            bounds: ((moved - half).exp_m1(), (moved + half).exp_m1()),
+            is_moved: moved.abs() > MOVED && moved.abs() > half,
+        })
     }
 
     /// Geometric mean of the untouched point; `None` without one.

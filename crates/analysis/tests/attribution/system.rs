@@ -99,6 +99,14 @@ impl System {
         (self.throughput(&by) / untouched).ln() / factor.ln()
     }
 
+    /// The same on cores of another speed: what a quota of CPU time gives is done at that speed, too.
+    pub(crate) fn at_speed(&self, speed: f64) -> Self {
+        let mut other = self.clone();
+        other.cpu_ms /= speed;
+        other.rates[CPU] *= speed;
+        other
+    }
+
     fn plain(class: &'static str, random: &mut Random) -> Self {
         let users = (4.0 + 12.0 * random.uniform()).round();
         let mut system = Self {

@@ -7,6 +7,10 @@ fn things_are_whole_and_one_row_becomes_two() {
     assert_eq!((changed(HOT_ROWS, 1.0, 0.2), changed(HOT_ROWS, 4.0, 0.2)), (2.0, 3.0));
     assert_eq!((changed(POOL, 2.0, 0.2), changed(POOL, 10.0, 0.3), changed(USERS, 8.0, 0.25)), (1.0, 7.0, 6.0));
     assert!((changed(HOLD, 250.0, 0.2) - 200.0).abs() < 1e-9);
+    // A device takes whole requests per second: 9.6 become 10, and 0.8 stay 1.
+    assert!((changed("limits.read_iops", 12.0, 0.2) - 10.0).abs() < 1e-12);
+    assert!((changed("limits.read_iops", 1.0, 0.2) - 1.0).abs() < 1e-12);
+    assert!((changed("limits.cpu", 0.4, 0.2) - 0.32).abs() < 1e-12);
 }
 
 #[test]
@@ -61,6 +65,13 @@ fn flushes_are_a_resource_where_the_study_delays_them() {
     let (found, not_tried) = resources(&settings, load);
     assert!(found.iter().any(|plan| plan.name == FLUSH_DELAY && plan.class == ResourceClass::Speed));
     assert!(!not_tried.contains_key(FLUSH_DELAY));
+}
+
+#[test]
+fn memory_is_waited_for_as_long_as_the_step_needs() {
+    let of = |all: u64, step: f64| memory_settles(Duration::from_secs(all), step).as_secs_f64();
+    assert!((of(50, 0.2) - 10.0).abs() < 1e-6 && (of(50, 0.5) - 25.0).abs() < 1e-6);
+    assert_eq!((of(5, 0.2), of(500, 0.2)), (3.0, 30.0));
 }
 
 #[test]
@@ -122,6 +133,9 @@ fn the_joint_visit_leaves_numbers_of_things_alone() {
     assert!(all_but.lowers("limits.read_iops", ResourceClass::Capacity));
     assert!(!all_but.lowers("limits.cpu", ResourceClass::Capacity));
     assert!(!all_but.lowers(USERS, ResourceClass::Structure));
+    // The speed of the cores is the quota seen from another side.
+    assert!(!all_but.lowers("limits.cores", ResourceClass::Speed));
+    assert!(Change::AllBut("limits.read_iops".to_owned()).lowers("limits.cores", ResourceClass::Speed));
     assert!(Change::One(USERS.to_owned()).lowers(USERS, ResourceClass::Structure));
     assert!(!Change::Nothing.lowers("limits.cpu", ResourceClass::Capacity));
     let more = Change::Raised("limits.cpu".to_owned());

@@ -14,8 +14,8 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
     CLIENTS_CPU, Change, ConfirmAsked, ENGINE, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourceClass,
-    ResourcePlan, ResourceReading, THREAD_CPU, USERS, WORK_ENDS, changed, engine_asked, lowered_users, moves_data,
-    raised, resources, settles_at_most,
+    ResourcePlan, ResourceReading, THREAD_CPU, USERS, WORK_ENDS, changed, engine_asked, lowered_users, memory_settles,
+    moves_data, raised, resources, settles_at_most,
 };
 use proofload_model::log_level::LogLevel;
 use proofload_model::plan::mix;
@@ -184,7 +184,9 @@ impl ExperimentState<'_> {
                 [&self.before, change].map(|change| (change.lowers(&plan.name, plan.class), change.raises(&plan.name)));
             before != after
         };
-        let of = |plan: &ResourcePlan| settles_of(&plan.name, &self.prepared.settings, &self.settles).as_secs_f64();
+        let step = self.experiment.asked.step;
+        let of =
+            |plan: &ResourcePlan| settles_of((&plan.name, step), &self.prepared.settings, &self.settles).as_secs_f64();
         self.experiment
             .resources
             .iter()
@@ -237,13 +239,16 @@ fn with_work(meters: &mut [LimitMeter], going_on: &[String]) {
 
 /// Time that a change of a resource takes to act, by what each limit said of itself: where other data are worked on, as long as memory or a
 /// cache takes to be filled with them.
-fn settles_of(resource: &str, settings: &Settings, told: &BTreeMap<String, Duration>) -> Duration {
-    let own = told.get(resource).copied().unwrap_or_default();
+fn settles_of((resource, step): (&str, f64), settings: &Settings, told: &BTreeMap<String, Duration>) -> Duration {
+    let of = |resource: &str| {
+        let all = told.get(resource).copied()?;
+        Some(if resource == setting::LIMITS_MEMORY { memory_settles(all, step) } else { all })
+    };
+    let own = of(resource).unwrap_or_default();
     if !moves_data(resource, settings) {
         return own;
     }
-    let of_memory =
-        [setting::LIMITS_MEMORY, "engine.cache"].into_iter().filter_map(|keeper| told.get(keeper).copied()).max();
+    let of_memory = [setting::LIMITS_MEMORY, "engine.cache"].into_iter().filter_map(of).max();
     own.max(of_memory.unwrap_or_else(|| settles_at_most(resource, settings)))
 }
 
@@ -543,12 +548,19 @@ mod tests {
     fn users_that_own_data_wait_for_memory_and_others_do_not() {
         let set = |path: &str, value: i64| (path.to_owned(), Value::Integer(value));
         let limited = Settings([set("workload.warehouses", 8), set("limits.memory", 1 << 30)].into());
-        let told = BTreeMap::from([("limits.memory".to_owned(), Duration::from_secs(12))]);
+        // All of it takes 60 s.
+        let told = BTreeMap::from([("limits.memory".to_owned(), Duration::from_secs(60))]);
         let cpu = BTreeMap::from([("limits.cpu".to_owned(), Duration::from_millis(200))]);
-        assert_eq!(settles_of(USERS, &limited, &told), Duration::from_secs(12), "what the limit says of itself");
-        assert_eq!(settles_of(USERS, &limited, &cpu), MEMORY_SETTLES, "else as long as it can take");
-        assert_eq!(settles_of("limits.cpu", &limited, &cpu), Duration::from_millis(200));
-        assert_eq!(settles_of(USERS, &Settings([set("limits.memory", 1 << 30)].into()), &told), Duration::ZERO);
+        assert_eq!(
+            settles_of((USERS, 0.2), &limited, &told),
+            Duration::from_secs(12),
+            "by what the limit says of itself"
+        );
+        assert_eq!(settles_of((USERS, 0.2), &limited, &cpu), MEMORY_SETTLES, "else as long as it can take");
+        assert_eq!(settles_of(("limits.memory", 0.4), &limited, &told), Duration::from_secs(24), "twice the step");
+        assert_eq!(settles_of(("limits.cpu", 0.2), &limited, &cpu), Duration::from_millis(200));
+        let none = Settings([set("limits.memory", 1 << 30)].into());
+        assert_eq!(settles_of((USERS, 0.2), &none, &told), Duration::ZERO);
     }
 
     #[test]

@@ -173,8 +173,10 @@ fn experiments_left(findings: &Findings<'_>) -> Result<ExperimentChoice, String>
     let settings = &findings.record.study.settings;
     let Ok(words) = settings.text(setting::CONFIRM_POINTS) else { return Ok(ExperimentChoice::default()) };
     let mut choice = ExperimentChoice::of(findings, words, ConfirmAsked::of(settings))?;
-    let has_ended =
-        |point: u32| findings.attributions.iter().any(|found| found.point == point && found.ended.is_some());
+    // One whose untouched point moved says nothing: it is made again.
+    let has_ended = |point: u32| {
+        findings.attributions.iter().any(|found| found.point == point && found.ended.is_some() && !found.has_moved())
+    };
     choice.planned.retain(|(run, _)| !has_ended(run.point));
     for why in &mut choice.refused {
         *why = format!("no experiment (confirm.points = {words:?}) with {why}");

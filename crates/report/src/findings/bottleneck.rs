@@ -30,7 +30,7 @@ const RUNNING: &[&str] = &["", "running", "CPU", "cpu"];
 /// A kind of resource that no probe observes.
 const NETWORK: &str = "network";
 
-/// How sure a candidate is: nothing perturbs a resource yet.
+/// How sure a candidate is: it was seen near a limit. What was lowered in turn is told by the attribution.
 pub const NOT_CONFIRMED: &str = "observed, not confirmed by intervention";
 
 /// Mean use of one resource in the window.

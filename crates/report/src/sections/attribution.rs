@@ -3,15 +3,13 @@
 use crate::blocks::{Axis, Block, Cell, Chart, DotRows, Figure, Group, Inline, Notice, Prose, Table, TableOf, prose};
 use crate::findings::Findings;
 use crate::findings::attribution::{
-    PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of, size_change,
+    ONE_FOR_ONE, PointAttribution, ResourceAttribution, conclusion, exceeds_one_for_one, how_far, name_of, quantity,
+    sentence_of, size_change,
 };
 use crate::groups::by_key;
 use crate::numbers::{counted, short};
-use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use proofload_analysis::attribution::{KnobElasticity, LimitReach, LimitUse, ResourceVerdict};
 use proofload_model::intervention::ResourceClass;
-
-/// Elasticities that count as one for one.
-const ONE_FOR_ONE: (f64, f64) = (0.7, 1.3);
 
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if findings.attributions.is_empty() {
@@ -23,7 +21,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         " in turn, in randomised blocks with the untouched point. The elasticity is the relative change of the result per relative change of \
          the resource: 1 means that the result follows it one for one, 0 that it does not follow. ",
         Inline::Strong(prose!["Confirmed"]),
-        " means that lowering it costs throughput about one for one, after correction for all resources that were tested; ",
+        " means that lowering it costs throughput about one for one or more, after correction for all resources that were tested; ",
         Inline::Strong(prose!["refuted"]),
         " that it does not bind within the step. A limit that is not reached now, but once it is lowered, contributes at most. That a resource binds now and that more of it would help are two claims; the second rests on \
          visits in which a confirmed limit was raised by the same step, or all other limits were lowered together."
@@ -135,14 +133,16 @@ fn table(findings: &Findings<'_>) -> Table {
         found.resources.iter().map(move |one| (label.clone(), one))
     });
     let elasticity = |found: &Result<KnobElasticity, String>| found.as_ref().map(quantity).map_err(Clone::clone);
-    let caption = prose!["Every resource that was lowered: how far, what was used of it before, and what came of it."];
+    let caption = prose![
+        "Every resource that was lowered: how far, what was used of it before and whether that reached it, and what came of it."
+    ];
     TableOf::new("table-attribution", caption, rows)
         .words("Point", |(label, _)| label.clone())
         .words("Resource", |(_, one)| one.title.clone())
         .words("Kind", |(_, one)| one.plan.class.word())
         .words("Change", |(_, one)| true_change(one))
         .words("Used before", |(_, one)| match one.reached {
-            Some(share) => Cell::datum(percent(share)),
+            Some(share) => Cell::datum(format!("{}{}", percent(share), reach(one.limit_use.as_ref()))),
             None => Cell::Gap("not counted".to_owned()),
         })
         .counts("Visits", |(_, one)| one.visits)
@@ -157,8 +157,26 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share).replace('-', "−")
 }
 
+/// Whether a limit that only acts once it is reached was reached; empty of others.
+fn reach(used: Option<&LimitUse>) -> &'static str {
+    match used.map(LimitUse::reach) {
+        Some(LimitReach::Always) => ", reached",
+        Some(LimitReach::InBursts) => ", reached in bursts",
+        Some(LimitReach::Not) => ", not reached",
+        None => "",
+    }
+}
+
+fn is_beyond(one: &ResourceAttribution) -> bool {
+    one.throughput.as_ref().is_ok_and(|elasticity| exceeds_one_for_one(elasticity.value))
+}
+
 fn verdict(one: &ResourceAttribution) -> String {
     match &one.decision.verdict {
+        // The cost of a per cent of memory depends on its size: that is told in bytes.
+        ResourceVerdict::Confirmed if size_change(one).is_none() && is_beyond(one) => {
+            "confirmed, more than one for one".to_owned()
+        }
         ResourceVerdict::Refuted { is_firm: true } => "refuted, firmly".to_owned(),
         ResourceVerdict::NotToldApart { blocks: Some(blocks) } => not_told_apart(*blocks),
         ResourceVerdict::NotTested { why } => format!("not tested: {why}"),
@@ -173,15 +191,20 @@ fn not_told_apart(blocks: u32) -> String {
 /// What is said of the 99th percentile. *Confirmed* stays a word of throughput.
 fn verdict_on_response(one: &ResourceAttribution) -> String {
     let found = &one.on_response;
-    let follows = match &found.decision.verdict {
-        ResourceVerdict::Confirmed => "follows one for one",
-        ResourceVerdict::Contributes => "follows in part",
+    let extent = match &found.decision.verdict {
+        ResourceVerdict::Confirmed => {
+            one.response.as_ref().map_or("one for one", |elasticity| how_far(elasticity.value))
+        }
+        ResourceVerdict::Contributes => "in part",
         ResourceVerdict::Refuted { .. } => return "does not follow".to_owned(),
         ResourceVerdict::NotToldApart { blocks: Some(blocks) } => return not_told_apart(*blocks),
         other => return other.word().to_owned(),
     };
-    let way = if found.lengthens == Some(true) { "less lengthens it" } else { "less shortens it" };
-    format!("{follows}: {way}")
+    if found.lengthens == Some(true) {
+        format!("moves the other way, {extent}: less lengthens it")
+    } else {
+        format!("follows {extent}: less shortens it")
+    }
 }
 
 fn note(findings: &Findings<'_>) -> Prose {

@@ -85,11 +85,10 @@ fn set(state: &LimitState, limit: &dyn LiveLimit, rate: f64) -> Result<(), Error
 #[cfg(test)]
 mod tests {
     use super::super::applied::tests::enclose;
-    use super::super::hierarchy::Controller;
     use super::*;
     use proofload_model::intervention::ResourceClass;
     use proofload_model::units::{Bytes, CpuRate};
-    use proofload_model::wire::LimitsAsked;
+    use proofload_model::wire::{LimitsAsked, ThreadLimit};
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -246,8 +245,21 @@ mod tests {
             assert!(error.contains(setting), "{error}");
         }
         assert_eq!(meter(&applied.meters(), "limits.cpu").in_force, Some(0.5));
-        // A parent that allows less: what is read back is not what was set.
-        let group = applied.group().dir(Controller::Cpu).unwrap();
-        assert!(group.folder().exists());
+    }
+
+    #[test]
+    fn a_parent_that_allows_less_is_told_and_is_what_is_in_force() {
+        let thread =
+            ThreadLimit { role: "walsender".to_owned(), cpu: CpuRate::from_seconds(0.25), may_be_absent: true };
+        let cpu = Some(CpuRate::from_seconds(0.3));
+        let asked = LimitsAsked { cpu, thread: Some(thread), ..LimitsAsked::default() };
+        let Some((_alone, applied)) = enclose(asked) else { return };
+        // The group of the role is below that of the instance. Version 1 refuses more than the parent has, version 2 takes it.
+        let error = applied.change(&shares("limits.thread_cpu", 1.5)).unwrap_err().to_string();
+        assert!(error.contains("limits.thread_cpu"), "{error}");
+        let in_force = meter(&applied.meters(), "limits.thread_cpu").in_force;
+        assert!(in_force.is_some_and(|rate| rate < 0.31), "{in_force:?}");
+        let restored = applied.change(&BTreeMap::new()).unwrap();
+        assert_eq!(meter(&restored, "limits.thread_cpu").in_force, Some(0.25));
     }
 }

@@ -9,7 +9,7 @@ use super::limit::{Limit, LimitState, LiveLimit, members_inside, or_none, verifi
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
-use proofload_model::intervention::{MEMORY_SETTLES, ResourceClass};
+use proofload_model::intervention::ResourceClass;
 use proofload_model::samples::Fact;
 use proofload_model::settings::setting;
 use proofload_model::units::Bytes;
@@ -23,15 +23,9 @@ pub(super) struct Memory;
 /// comparison then fails on a limit that is no multiple.
 const PAGE: u64 = 4096;
 
-/// Share of memory that a change moves, for the time that it takes to come back.
-const CHANGED: f64 = 0.3;
-
 /// Bytes of a read request of a database, and bytes per second where reads have no limit.
 const READ: f64 = 8192.0;
 const UNLIMITED: f64 = 200e6;
-
-/// Shortest and longest time that memory takes to be filled again.
-const SETTLES: (Duration, Duration) = (Duration::from_secs(3), MEMORY_SETTLES);
 
 /// What cannot be reclaimed, with a tenth to spare.
 const SPARE: f64 = 1.1;
@@ -111,13 +105,13 @@ impl LiveLimit for Memory {
         ResourceClass::Structure
     }
 
-    /// Pages leave at once, and come back as fast as they are read.
+    /// Pages leave at once, and come back as fast as they are read: the time is that of all of them.
     fn settles(&self, state: &LimitState) -> Duration {
-        let moved = state.asked.memory.map_or(0.0, |memory| memory.0 as f64 * CHANGED);
+        let all = state.asked.memory.map_or(0.0, |memory| memory.0 as f64);
         let by_requests = state.asked.read_iops.map(|rate| f64::from(rate) * READ);
         let by_bytes = state.asked.read_bandwidth.map(|rate| rate.0 as f64);
         let rate = by_requests.into_iter().chain(by_bytes).fold(UNLIMITED, f64::min);
-        Duration::from_secs_f64(moved / rate).clamp(SETTLES.0, SETTLES.1)
+        Duration::from_secs_f64(all / rate)
     }
 
     fn asked_rate(&self, state: &LimitState) -> Option<f64> {
@@ -255,6 +249,13 @@ mod tests {
         assert!(host_has(64 << 20, Some(Bytes(64 << 20))).is_ok() && host_has(64 << 20, None).is_ok());
         let refused = host_has(128 << 20, Some(Bytes(64 << 20))).unwrap_err().to_string();
         assert!(refused.contains("cannot be raised by 128MiB: 64MiB of the host can be had"), "{refused}");
+    }
+
+    #[test]
+    fn memory_is_full_again_when_all_of_it_was_read() {
+        let asked = LimitsAsked { memory: Some(Bytes(1 << 30)), read_iops: Some(1024), ..LimitsAsked::default() };
+        let state = LimitState { asked, ..LimitState::default() };
+        assert_eq!(Memory.settles(&state), Duration::from_secs(128));
     }
 
     #[test]

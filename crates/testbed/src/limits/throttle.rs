@@ -12,6 +12,7 @@ use super::limit::{Limit, LimitState, LiveLimit, members_inside, verified};
 use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, FactValue, limit};
+use proofload_model::intervention::as_limited;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 use std::time::Duration;
@@ -117,7 +118,7 @@ impl LiveLimit for Throttle {
     }
 
     fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
-        let whole = rate.round().max(1.0);
+        let whole = as_limited(self.setting, rate);
         self.change(state, Some(whole as u64))?;
         Ok(whole)
     }

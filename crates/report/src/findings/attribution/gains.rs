@@ -10,12 +10,17 @@ pub(super) fn gains(found: &PointAttribution) -> Vec<String> {
     found.resources.iter().filter_map(|one| gain(found, one)).collect()
 }
 
+/// Tells whether less of a resource is shown to give more throughput.
+pub(super) fn gives_more(one: &ResourceAttribution) -> bool {
+    one.throughput.as_ref().is_ok_and(|elasticity| elasticity.bounds(0.05).1 < 0.0)
+}
+
 /// `Fewer users give 79 % more throughput [52, 110]: 1 in place of 2.` `None` where that is not shown.
 fn gain(found: &PointAttribution, one: &ResourceAttribution) -> Option<String> {
     let elasticity = one.throughput.as_ref().ok().filter(|_| one.plan.class != ResourceClass::Bound)?;
     let (low, high) = elasticity.bounds(0.05);
     // What could not be lowered was raised: less of it was not tried.
-    let step = one.true_step.filter(|step| *step < 0.0 && high < 0.0)?;
+    let step = one.true_step.filter(|step| *step < 0.0 && gives_more(one))?;
     let percent = |elasticity: f64| (100.0 * ((elasticity * (1.0 + step).ln()).exp() - 1.0)).round();
     let ends = [high, low].map(|end| percent_end(percent(end)));
     let more = format!("{} % more throughput [{}]", short(percent(elasticity.value)), ends.join(", "));

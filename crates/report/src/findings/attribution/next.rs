@@ -1,6 +1,7 @@
 //! Which visits the next block makes, or why there is none.
 
 use super::raise::{Raise, wanted};
+use super::sides::stands_for;
 use super::visits::PointVisits;
 use proofload_analysis::attribution::{
     Decision, Experiment as Estimates, KnobElasticity, LEAST_BLOCKS, PILOT_BLOCKS, ResourceVerdict, Treatment, decide,
@@ -30,14 +31,14 @@ pub enum NextBlock {
 
 /// The next block of an experiment with a point, from what its record shows so far.
 pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextBlock {
-    let shown = PointVisits::of(record, point).filter(|shown| shown.experiment == *experiment);
+    let shown = PointVisits::so_far(record, point).filter(|shown| shown.experiment == *experiment);
     let Some(shown) = shown else { return visits(0, experiment, &every(experiment), [None, None]) };
     let blocks = u32::try_from(shown.complete).unwrap_or(u32::MAX);
     let estimates = shown.of_throughput();
     let counted = estimates.blocks();
     let (mut left, mut found): (Vec<usize>, Vec<KnobElasticity>) = (Vec::new(), Vec::new());
     for (place, plan) in experiment.resources.iter().enumerate() {
-        if shown.fault(plan).is_some() {
+        if shown.given_up(plan).is_some() {
             continue;
         }
         match estimates.elasticity(Treatment::Knob(place)) {
@@ -70,7 +71,7 @@ pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextB
 /// What is said of each resource so far.
 fn decisions(shown: &PointVisits, estimates: &Estimates) -> Vec<Decision> {
     let plans = &shown.experiment.resources;
-    let is_moved = estimates.movement().is_some_and(|movement| movement.is_moved);
+    let is_moved = shown.voiding().is_some();
     let each = plans.iter().enumerate().map(|(place, plan)| match shown.fault(plan) {
         Some(why) => Err(why),
         None if is_moved => Err("the untouched point moved".to_owned()),
@@ -97,7 +98,7 @@ pub struct ExpectedBlocks {
 
 /// How many blocks an experiment with a point will have: as many as the resource takes that is told apart last. `None` before the first.
 pub fn expected_blocks(record: &Record, point: u32, experiment: &Experiment) -> Option<ExpectedBlocks> {
-    let shown = PointVisits::of(record, point).filter(|shown| shown.experiment == *experiment)?;
+    let shown = PointVisits::so_far(record, point).filter(|shown| shown.experiment == *experiment)?;
     let made = u32::try_from(shown.complete).unwrap_or(u32::MAX);
     let most = experiment.asked.blocks.saturating_sub(made);
     let estimates = shown.of_throughput();
@@ -140,7 +141,12 @@ fn leader(shown: &PointVisits, experiment: &Experiment, left: &[usize]) -> Optio
         |place: &usize| estimates.elasticity(Treatment::Knob(*place)).map_or(f64::NEG_INFINITY, |one| one.value);
     let among = left.iter().filter(|place| experiment.resources[**place].class.is_time_like());
     let first = among.max_by(|one, other| value(one).total_cmp(&value(other)))?;
-    Some(Change::AllBut(experiment.resources[*first].name.clone()))
+    // Of a quota that is full and the speed of the cores the quota is counted.
+    let plans = &experiment.resources;
+    let all = plans.iter().map(|plan| (plan.name.as_str(), shown.limit_use(plan)));
+    let first = stands_for(&plans[*first].name, all).unwrap_or(&plans[*first].name);
+    let change = Change::AllBut(first.to_owned());
+    plans.iter().any(|plan| change.lowers(&plan.name, plan.class)).then_some(change)
 }
 
 fn visits(number: u32, experiment: &Experiment, left: &[usize], more: [Option<Change>; 2]) -> NextBlock {

@@ -2,6 +2,8 @@
 
 use super::hosts::differences;
 use super::raise::{RaiseResult, raise_result};
+use super::sides::stands_for;
+use super::stalls::seen_instead;
 use super::visits::PointVisits;
 use super::words::title_of;
 use crate::findings::run_throughput_of;
@@ -39,6 +41,8 @@ pub struct ResourceAttribution {
     pub limit_use: Option<LimitUse>,
     /// Blocks in which the untouched point reached it, where those are most and only they count; `None` where all do.
     pub full_blocks: Option<usize>,
+    /// Blocks that are left out for it, since it was not in force as asked in one of their visits, and why the first is; `None` without one.
+    pub left_out: Option<(usize, String)>,
     /// Elasticity of throughput, or why there is none.
     pub throughput: Result<KnobElasticity, String>,
     /// Elasticity of the 99th percentile of response times, or why there is none.
@@ -87,8 +91,10 @@ pub struct PointAttribution {
     pub recorded: Option<f64>,
     /// Coefficient of variation of a visit of the untouched point.
     pub spread: Option<f64>,
-    /// Movement of the untouched point.
+    /// Movement of the untouched point, the largest within an attempt that counts.
     pub movement: Option<Movement>,
+    /// Attempts that do not count, because the untouched point moved in them: how far, and how many complete blocks each has.
+    pub moved: Vec<(Movement, usize)>,
     /// Every resource that was to be changed.
     pub resources: Vec<ResourceAttribution>,
     /// The joint visit.
@@ -100,6 +106,11 @@ pub struct PointAttribution {
 }
 
 impl PointAttribution {
+    /// Tells whether the untouched point moved in every attempt, so that another one is wanted.
+    pub fn has_moved(&self) -> bool {
+        self.movement.is_some_and(|movement| movement.is_moved)
+    }
+
     /// Resources with a verdict of this word.
     pub fn with_verdict<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a ResourceAttribution> {
         self.resources.iter().filter(move |resource| resource.decision.verdict.word() == word)
@@ -124,15 +135,19 @@ fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<
     let shown = PointVisits::of(record, point)?;
     let settings = record.plan.settings(&record.study, point);
     let (throughput, response) = (shown.of_throughput(), shown.of_response());
-    let movement = throughput.movement();
-    let moved = movement
-        .filter(|movement| movement.is_moved)
+    let moved = shown
+        .voiding()
         .map(|movement| format!("the untouched point moved by {:.0} % while it was tested", 100.0 * movement.share));
     let one = |(place, plan): (usize, &ResourcePlan)| found(&shown, &throughput, (place, plan), moved.as_ref());
     let each: Vec<Result<KnobElasticity, String>> = shown.experiment.resources.iter().enumerate().map(one).collect();
     let full = shown.full_blocks();
     let plans = || shown.experiment.resources.iter().enumerate();
-    let responses = plans().zip(&each).map(|(plan, found)| found_of_response(&response, plan, found.is_ok()));
+    let step = shown.experiment.asked.step;
+    let stalls = |plan: &ResourcePlan| seen_instead(&plan.name, step, response.reference()).map_or(Ok(()), Err);
+    let of_response = |plan: (usize, &ResourcePlan), is_sound| {
+        stalls(plan.1).and_then(|()| found_of_response(&response, plan, is_sound))
+    };
+    let responses = plans().zip(&each).map(|(plan, found)| of_response(plan, found.is_ok()));
     let responses: Vec<Result<KnobElasticity, String>> = responses.collect();
     let decided = decide(&each).into_iter().zip(decide_response(&responses));
     let resources = plans().zip(each.into_iter().zip(responses).zip(decided));
@@ -142,6 +157,7 @@ fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<
             levels: shown.untouched(&plan.name).zip(shown.lowered(&plan.name)),
             reached: shown.reached(&plan.name),
             full_blocks: full.get(plan.name.as_str()).map(BTreeSet::len),
+            left_out: shown.left_out(&plan.name).map(|(blocks, why)| (blocks, why.clone())),
             title: title_of(&plan.name, &settings),
             visits: shown.visits_of(&plan.name),
             decision: match shown.limit_use(plan) {
@@ -175,7 +191,8 @@ fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<
         reference: throughput.reference(),
         recorded: recorded(record, by_run, point),
         spread: throughput.spread(),
-        movement,
+        movement: shown.movement,
+        moved: shown.moved,
         resources,
         joint,
         raise,
@@ -226,8 +243,13 @@ fn whole(
     resources: &[ResourceAttribution],
 ) -> (Option<JointVisit>, Option<KnobElasticity>) {
     let is_sound = |place: &usize| resources[*place].throughput.is_ok();
-    let time_like: Vec<usize> =
-        (0..resources.len()).filter(|place| resources[*place].plan.class.is_time_like()).collect();
+    let sound = || resources.iter().filter(|one| one.throughput.is_ok());
+    let is_counted = |place: &usize| {
+        let plan = &resources[*place].plan;
+        let others = sound().map(|one| (one.plan.name.as_str(), one.limit_use));
+        plan.class.is_time_like() && stands_for(&plan.name, others).is_none()
+    };
+    let time_like: Vec<usize> = (0..resources.len()).filter(is_counted).collect();
     if time_like.is_empty() || !time_like.iter().all(is_sound) {
         return (None, None);
     }

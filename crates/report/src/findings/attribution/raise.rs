@@ -7,7 +7,7 @@ use super::visits::PointVisits;
 use super::words::{NOTHING, OF_ACCOUNT, interval};
 use crate::numbers::{self, capital, percent_end, short};
 use proofload_analysis::attribution::{
-    Decision, Experiment as Estimates, KnobElasticity, LimitUse, ResourceVerdict, Treatment,
+    Decision, Experiment as Estimates, KnobElasticity, LimitUse, ResourceVerdict, Treatment, kept,
 };
 use proofload_model::facts::{host, limit};
 use proofload_model::intervention::{CLIENTS_CPU, Change, RAISED_BLOCKS, ResourcePlan, is_quota, raised};
@@ -37,7 +37,7 @@ pub struct RaiseResult {
 /// A raise that further blocks make.
 pub(super) struct Raise {
     resource: String,
-    /// Blocks that it still takes.
+    /// Blocks that it still takes, at least.
     pub(super) left: u32,
     /// True once a block had it.
     pub(super) has_begun: bool,
@@ -50,8 +50,9 @@ impl Raise {
     }
 }
 
-/// The raise that is still wanted after what is decided so far; `None` where nothing is confirmed of which the host has more, where it was
-/// made, and where it was not in force.
+/// The raise that is still wanted after what is decided so far; `None` where nothing is confirmed of which the host has more, where enough of
+/// them tell what it gives, and where it was not in force. Like every other change it is visited until that is decided: three visits have
+/// two degrees of freedom.
 pub(super) fn wanted(shown: &PointVisits, estimates: &Estimates, decisions: &[Decision]) -> Option<Raise> {
     let plan = target(shown, estimates, decisions)?;
     if shown.raise_fault(plan).is_some() {
@@ -59,7 +60,11 @@ pub(super) fn wanted(shown: &PointVisits, estimates: &Estimates, decisions: &[De
     }
     let change = Change::Raised(plan.name.clone());
     let sound = shown.counted(&plan.name, &change).filter(|result| result.throughput > 0.0).count();
-    let left = RAISED_BLOCKS.saturating_sub(u32::try_from(sound).unwrap_or(u32::MAX));
+    let place = shown.experiment.resources.iter().position(|other| other.name == plan.name)?;
+    let found = estimates.elasticity(Treatment::Raised(place));
+    let is_open = found.is_none_or(|found| kept(&found) && found.bounds(0.05).0 <= OF_ACCOUNT);
+    let least = RAISED_BLOCKS.saturating_sub(u32::try_from(sound).unwrap_or(u32::MAX));
+    let left = least.max(u32::from(is_open));
     let has_begun = shown.raises_of(&plan.name).next().is_some();
     (left > 0).then(|| Raise { resource: plan.name.clone(), left, has_begun })
 }

@@ -1,9 +1,11 @@
 //! Several resources that are confirmed, in a sentence by what they are: a number of things and a time that act on one another are one cause.
+//! Limits that together account for more than the whole are told as close together.
 
 use super::memory::{KEEPERS, READS, through_reads};
 use super::point::{PointAttribution, ResourceAttribution};
-use super::words::{numbers, relief, within};
+use super::words::{NOTHING, hundredths, numbers, relief, within};
 use crate::numbers::capital;
+use proofload_analysis::attribution::KnobElasticity;
 use proofload_model::intervention::{CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass};
 use proofload_model::settings::setting;
 
@@ -15,6 +17,41 @@ const HELD_DURING: &[(&str, &str)] = &[
     (HOLD, "the time that transactions are held"),
     (CLIENTS_RTT, "round trips of the users"),
 ];
+
+/// Excess over 1 of the sum of elasticities downward from which on two limits are close together: two that are equal have a sum of 2, and
+/// the second of two that are a fifth apart is hardly felt at a step of a fifth. Source: ours.
+const CLOSE_TOGETHER: f64 = 0.4;
+
+/// What rounds to nothing in a figure of two places.
+const NO_FIGURE: f64 = 0.005;
+
+/// What it means that less than nothing is unexplained, to stand behind the figure; `None` where it is not negative.
+pub(super) fn below_nothing(found: &PointAttribution, rest: &KnobElasticity) -> Option<String> {
+    if rest.value > -NO_FIGURE {
+        return None;
+    }
+    if rest.bounds(0.05).1 >= 0.0 {
+        return Some("not told apart from nothing".to_owned());
+    }
+    let time_like = found.resources.iter().filter(|one| one.plan.class.is_time_like() && one.throughput.is_ok());
+    if time_like.filter(|one| found.counted_as(one).is_none()).count() < 2 {
+        return Some("less than nothing: lowering the only one of them costs more than one for one".to_owned());
+    }
+    let lead = format!(
+        "less than nothing: elasticities add up to {}, since a limit that is near binds too once it is lowered",
+        hundredths(1.0 - rest.value)
+    );
+    if rest.value > -CLOSE_TOGETHER {
+        return Some(lead);
+    }
+    let raised = found.raise.as_ref().and_then(|raise| raise.throughput.as_ref().ok());
+    let told = if raised.is_some_and(|raised| raised.bounds(0.05).0 > NOTHING) {
+        "that is the sign of two limits close together, but what raising one alone gave says otherwise"
+    } else {
+        "that is the sign of two limits close together, of which raising one alone gives little"
+    };
+    Some(format!("{lead}; {told}"))
+}
 
 /// What is said of several limits that are confirmed.
 pub(super) fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {

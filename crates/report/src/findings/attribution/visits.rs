@@ -5,11 +5,13 @@ use super::limit_use::{share_used, shares_of_seconds};
 use crate::findings::all_kinds;
 use crate::findings::host::disturbance::stolen_in;
 use crate::findings::metrics::latencies::decoded;
-use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, LimitUse, PILOT_BLOCKS, Treatment};
+use proofload_analysis::attribution::{
+    Experiment as Estimates, KnobVisit, LimitUse, Movement, PILOT_BLOCKS, Treatment,
+};
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed, raised,
+    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, as_limited, changed, raised,
 };
 use proofload_model::samples::{Fact, IntervalSample, LatencyClock, OperationCounts};
 use proofload_record::{Attempt, Record};
@@ -24,6 +26,8 @@ const BEYOND: f64 = 10.0;
 const ROUNDING: f64 = 0.02;
 /// Blocks in which a limit must have been reached so that only those count for it.
 const LEAST_FULL: usize = 2;
+/// Blocks in which a resource was not in force as asked from which on it is visited no more, where that is most of them.
+const GIVEN_UP_AFTER: usize = 2;
 /// What is said where nothing was read back.
 const UNREADABLE: &str = "its value could not be read back, or changed within a visit";
 /// More than this of a limit cannot be used if it is in force, as a factor, and seconds by which what is used may run ahead: allowances are
@@ -51,8 +55,15 @@ pub(crate) struct VisitResult {
 pub(super) struct PointVisits {
     /// The last experiment.
     pub(super) experiment: Experiment,
-    /// Visits of complete blocks.
+    /// Visits of complete blocks of attempts in which the untouched point did not move; of the last one alone where it moved in all.
     pub(super) results: Vec<VisitResult>,
+    /// The largest movement of the untouched point within one of those attempts; `None` where each has fewer than three blocks. Attempts may
+    /// be days apart: that one has another level than the other is no movement.
+    pub(super) movement: Option<Movement>,
+    /// Attempts that do not count, because the untouched point moved in them: how far, and how many complete blocks each has.
+    pub(super) moved: Vec<(Movement, usize)>,
+    /// Blocks that do not count for a resource, by its name, each with the reason.
+    unsound: BTreeMap<String, BTreeMap<u32, String>>,
     /// Number of the next block.
     pub(super) next: u32,
     /// Complete blocks.
@@ -68,6 +79,15 @@ pub(super) struct PointVisits {
 impl PointVisits {
     /// What the experiments with a point have shown; `None` without any.
     pub(super) fn of(record: &Record, point: u32) -> Option<Self> {
+        Self::shown(record, point, false)
+    }
+
+    /// The same while the last attempt goes on: its blocks are planned by, even where the untouched point seems to have moved up to now.
+    pub(super) fn so_far(record: &Record, point: u32) -> Option<Self> {
+        Self::shown(record, point, true)
+    }
+
+    fn shown(record: &Record, point: u32, goes_on: bool) -> Option<Self> {
         let attempts: Vec<&Attempt> = record.experiments.iter().filter(|attempt| attempt.run.point == point).collect();
         let last = attempts.iter().rev().find(|attempt| attempt.is_experiment())?;
         let experiment = last.experiment()?.clone();
@@ -82,20 +102,26 @@ impl PointVisits {
         let mut shown = Self {
             experiment: experiment.clone(),
             results: Vec::new(),
+            movement: None,
+            moved: Vec::new(),
+            unsound: BTreeMap::new(),
             next: 0,
             complete: 0,
             attempts: attempts.iter().filter(has_visit).count(),
             elsewhere: BTreeSet::new(),
             facts: last.facts.clone(),
         };
+        let mut each = Vec::new();
         for attempt in attempts.iter().filter(is_same) {
             shown.count_blocks(attempt);
             match differences(&attempt.facts, &last.facts) {
-                same if same.is_empty() => shown.take(attempt),
+                same if same.is_empty() => each.push(complete_visits(attempt)),
                 // A ratio of one host says nothing of another.
                 others => shown.elsewhere.extend(others),
             }
         }
+        shown.take(each, goes_on);
+        shown.unsound = shown.unsound_blocks();
         Some(shown)
     }
 
@@ -108,13 +134,38 @@ impl PointVisits {
         self.next = begun.fold(self.next, u32::max);
     }
 
-    /// Takes the complete blocks of an attempt.
-    fn take(&mut self, attempt: &Attempt) {
-        let complete = visit_results(attempt).into_iter().filter(|(_, is_complete)| *is_complete);
-        let before = self.results.len();
-        self.results.extend(complete.map(|(result, _)| result));
-        let blocks: BTreeSet<u32> = self.results[before..].iter().map(|result| result.visit.block).collect();
-        self.complete += blocks.len();
+    /// Takes the visits of complete blocks of each attempt, without those in which the untouched point moved.
+    fn take(&mut self, attempts: Vec<Vec<VisitResult>>, goes_on: bool) {
+        let movement =
+            |results: &Vec<VisitResult>| Self { results: results.clone(), ..self.clone() }.of_throughput().movement();
+        let judged: Vec<(Option<Movement>, Vec<VisitResult>)> =
+            attempts.into_iter().map(|results| (movement(&results), results)).collect();
+        let is_calm = |found: &Option<Movement>| found.is_none_or(|movement| !movement.is_moved);
+        let has_calm = judged.iter().any(|(found, results)| is_calm(found) && !results.is_empty());
+        // Where there is no calm attempt the last one with a block shows what it shows, and confirms nothing.
+        let last = if goes_on {
+            judged.len().checked_sub(1)
+        } else {
+            judged.iter().rposition(|(_, results)| !results.is_empty()).filter(|_| !has_calm)
+        };
+        for (place, (found, results)) in judged.into_iter().enumerate() {
+            let blocks: BTreeSet<u32> = results.iter().map(|result| result.visit.block).collect();
+            if let Some(movement) = found.filter(|movement| movement.is_moved && Some(place) != last) {
+                self.moved.push((movement, blocks.len()));
+            } else {
+                self.complete += blocks.len();
+                self.results.extend(results);
+                let larger = |one: &Movement, other: &Movement| {
+                    one.is_moved.cmp(&other.is_moved).then(one.size().total_cmp(&other.size()))
+                };
+                self.movement = self.movement.into_iter().chain(found).max_by(larger);
+            }
+        }
+    }
+
+    /// The movement that voids what is shown; `None` where there is none.
+    pub(super) fn voiding(&self) -> Option<Movement> {
+        self.movement.filter(|movement| movement.is_moved)
     }
 
     /// Place of a resource among those of the experiment.
@@ -147,7 +198,10 @@ impl PointVisits {
             let is_moot = |plan: &ResourcePlan| {
                 let change = &result.visit.change;
                 let is_changed = change.lowers(&plan.name, plan.class) || change.raises(&plan.name);
-                is_changed && full.get(plan.name.as_str()).is_some_and(|blocks| !blocks.contains(&result.visit.block))
+                let block = &result.visit.block;
+                is_changed
+                    && (full.get(plan.name.as_str()).is_some_and(|blocks| !blocks.contains(block))
+                        || self.is_unsound(&plan.name, *block))
             };
             if self.experiment.resources.iter().any(is_moot) {
                 return None;
@@ -188,7 +242,21 @@ impl PointVisits {
 
     /// What the untouched point has in force of a resource.
     pub(super) fn untouched(&self, name: &str) -> Option<f64> {
-        mean_of(self.references().filter_map(|result| in_force(&result.visit, name)))
+        let sound = self.references().filter(|result| !self.is_unsound(name, result.visit.block));
+        mean_of(sound.filter_map(|result| in_force(&result.visit, name)))
+    }
+
+    /// What is in force of a resource in the middle one of the visits of the untouched point: a few that were read back otherwise do not
+    /// move it.
+    fn usual(&self, name: &str) -> Option<f64> {
+        let mut found: Vec<f64> = self.references().filter_map(|result| in_force(&result.visit, name)).collect();
+        found.sort_by(f64::total_cmp);
+        found.get(found.len() / 2).copied()
+    }
+
+    /// Tells whether a block does not count for a resource.
+    fn is_unsound(&self, name: &str, block: u32) -> bool {
+        self.unsound.get(name).is_some_and(|blocks| blocks.contains_key(&block))
     }
 
     /// The most users that began an operation in a visit of the untouched point.
@@ -240,14 +308,19 @@ impl PointVisits {
     /// Visits with a change in the blocks that count for a resource.
     pub(super) fn counted<'a>(&'a self, name: &str, change: &'a Change) -> impl Iterator<Item = &'a VisitResult> {
         let full = self.full_blocks().remove(name);
-        let counts = move |block: u32| full.as_ref().is_none_or(|full| full.contains(&block));
+        let unsound = self.unsound.get(name);
+        let counts = move |block: u32| {
+            full.as_ref().is_none_or(|full| full.contains(&block))
+                && unsound.is_none_or(|unsound| !unsound.contains_key(&block))
+        };
         self.results.iter().filter(move |result| result.visit.change == *change && counts(result.visit.block))
     }
 
     /// What is in force of a resource in visits in which it alone is changed; `None` without one.
     pub(super) fn lowered(&self, name: &str) -> Option<f64> {
         let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
-        mean_of(visits.filter_map(|result| in_force(&result.visit, name)))
+        let sound = visits.filter(|result| !self.is_unsound(name, result.visit.block));
+        mean_of(sound.filter_map(|result| in_force(&result.visit, name)))
     }
 
     /// The change that a resource was seen to take, as a share; `None` without a visit.
@@ -256,14 +329,27 @@ impl PointVisits {
             return None;
         }
         let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
-        let steps: Vec<f64> = visits.map(|result| self.step(&result.visit)).collect();
+        let sound = visits.filter(|result| !self.is_unsound(name, result.visit.block));
+        let steps: Vec<f64> = sound.map(|result| self.step(&result.visit)).collect();
         (!steps.is_empty()).then(|| (steps.iter().sum::<f64>() / steps.len() as f64).exp_m1())
     }
 
-    /// Why visits of a resource do not count: it was not put in force as asked, was not restored, or more was used than it allows.
+    /// Why visits of a resource do not count: it was not put in force as asked, was not restored, or more was used than it allows. A block
+    /// in which that happened is left out; too few that are left tell nothing.
     pub(super) fn fault(&self, plan: &ResourcePlan) -> Option<String> {
+        let (own, sound) = self.own_blocks(&plan.name);
+        self.fault_where(plan, sound < PILOT_BLOCKS || 2 * sound < own)
+    }
+
+    /// Why a resource is visited no more: the same, where it failed again and again.
+    pub(super) fn given_up(&self, plan: &ResourcePlan) -> Option<String> {
+        let (own, sound) = self.own_blocks(&plan.name);
+        self.fault_where(plan, own >= sound + GIVEN_UP_AFTER && 2 * sound < own)
+    }
+
+    fn fault_where(&self, plan: &ResourcePlan, is_too_little: bool) -> Option<String> {
         let name = &plan.name;
-        let Some(untouched) = self.untouched(name) else {
+        if self.usual(name).is_none() {
             let why = match name.as_str() {
                 USERS => "users of this load share sessions",
                 of_engine if of_engine.starts_with(ENGINE) => {
@@ -273,23 +359,16 @@ impl PointVisits {
                 _ => "its value could not be read back",
             };
             return (!self.results.is_empty()).then(|| why.to_owned());
-        };
-        // Visits that raise it are judged apart: what lowering it costs stands without them.
-        for result in self.results.iter().filter(|result| !result.visit.change.raises(name)) {
-            let visit = &result.visit;
-            let Some(found) = in_force(visit, name) else { return Some(UNREADABLE.to_owned()) };
-            let is_changed = visit.change.lowers(name, plan.class);
-            let whole = if name == USERS { self.most_users() } else { untouched };
-            let lowered = changed(name, whole, self.experiment.asked.step);
-            let expected = if is_changed { lowered } else { whole };
-            let is_as_asked = match plan.class {
-                _ if name == USERS => are_as_asked(found, is_changed, (whole, lowered)),
-                ResourceClass::Bound => (found - expected).abs() <= ROUNDING,
-                _ => (found / expected - 1.0).abs() <= ROUNDING,
-            };
-            if !is_as_asked {
-                return Some(format!("{found} was in force in a visit that asked for {expected}"));
-            }
+        }
+        let usual = self.usual(name).filter(|_| plan.class == ResourceClass::Capacity);
+        let is_too_small = |usual: &f64| (changed(name, *usual, self.experiment.asked.step) / usual - 1.0).abs() < 1e-9;
+        if let Some(usual) = usual.filter(is_too_small) {
+            return Some(format!(
+                "{usual} per second is too small a limit to be lowered by the step: it takes whole numbers"
+            ));
+        }
+        if let Some((_, why)) = self.left_out(name).filter(|_| is_too_little) {
+            return Some(why.clone());
         }
         // In a few visits a queue may still be ahead of what follows it.
         let enough = self.complete >= PILOT_BLOCKS;
@@ -298,10 +377,64 @@ impl PointVisits {
         })
     }
 
+    /// Blocks with a visit of a resource alone, and those of them that count for it.
+    fn own_blocks(&self, name: &str) -> (usize, usize) {
+        let alone = Change::One(name.to_owned());
+        let own: BTreeSet<u32> =
+            self.results.iter().filter(|one| one.visit.change == alone).map(|one| one.visit.block).collect();
+        (own.len(), own.iter().filter(|block| !self.is_unsound(name, **block)).count())
+    }
+
+    /// How many blocks with a visit of a resource alone are left out for it, and why the first is; `None` without one.
+    pub(super) fn left_out(&self, name: &str) -> Option<(usize, &String)> {
+        let unsound = self.unsound.get(name)?;
+        let alone = Change::One(name.to_owned());
+        let own = |block: &u32| self.results.iter().any(|one| one.visit.change == alone && one.visit.block == *block);
+        let mut left_out = unsound.iter().filter(|(block, _)| own(*block)).map(|(_, why)| why);
+        let first = left_out.next()?;
+        Some((1 + left_out.count(), first))
+    }
+
+    /// Blocks in which each resource was not in force as asked in some visit, or could not be read back, with the reason.
+    fn unsound_blocks(&self) -> BTreeMap<String, BTreeMap<u32, String>> {
+        let each = self.experiment.resources.iter().map(|plan| (plan.name.clone(), self.unsound_of(plan)));
+        each.filter(|(_, blocks)| !blocks.is_empty()).collect()
+    }
+
+    fn unsound_of(&self, plan: &ResourcePlan) -> BTreeMap<u32, String> {
+        let (name, mut found) = (&plan.name, BTreeMap::new());
+        let Some(usual) = self.usual(name) else { return found };
+        let whole = if name == USERS { self.most_users() } else { usual };
+        // Visits that raise it are judged apart: what lowering it costs stands without them.
+        for result in self.results.iter().filter(|result| !result.visit.change.raises(name)) {
+            let is_changed = result.visit.change.lowers(name, plan.class);
+            let why = match in_force(&result.visit, name) {
+                None => Some(UNREADABLE.to_owned()),
+                Some(found) => self.not_as_asked(plan, found, (whole, is_changed)),
+            };
+            if let Some(why) = why {
+                found.entry(result.visit.block).or_insert(why);
+            }
+        }
+        found
+    }
+
+    /// Words for what was in force in a visit where it is not what was asked, of a resource of which so much is there untouched.
+    fn not_as_asked(&self, plan: &ResourcePlan, found: f64, (whole, is_changed): (f64, bool)) -> Option<String> {
+        let lowered = changed(&plan.name, whole, self.experiment.asked.step);
+        let expected = if is_changed { lowered } else { whole };
+        let is_as_asked = match plan.class {
+            _ if plan.name == USERS => are_as_asked(found, is_changed, (whole, lowered)),
+            ResourceClass::Bound => (found - expected).abs() <= ROUNDING,
+            _ => (found / expected - 1.0).abs() <= ROUNDING,
+        };
+        (!is_as_asked).then(|| format!("{found} was in force in a visit that asked for {expected}"))
+    }
+
     /// Why visits in which a resource was raised do not count: it was not put in force as asked, or more was used than it allows.
     pub(super) fn raise_fault(&self, plan: &ResourcePlan) -> Option<String> {
         let name = &plan.name;
-        let expected = raised(self.untouched(name)?, self.experiment.asked.step);
+        let expected = as_limited(name, raised(self.untouched(name)?, self.experiment.asked.step));
         for result in self.raises_of(name) {
             let Some(found) = in_force(&result.visit, name) else { return Some(UNREADABLE.to_owned()) };
             if (found / expected - 1.0).abs() > ROUNDING {
@@ -353,6 +486,11 @@ impl PointVisits {
     pub(super) fn visits_of(&self, name: &str) -> usize {
         self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned())).count()
     }
+}
+
+/// Visits of the complete blocks of an attempt.
+fn complete_visits(attempt: &Attempt) -> Vec<VisitResult> {
+    visit_results(attempt).into_iter().filter(|(_, is_complete)| *is_complete).map(|(result, _)| result).collect()
 }
 
 /// Every visit of an attempt with its results, and whether its block is complete.

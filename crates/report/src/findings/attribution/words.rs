@@ -1,12 +1,15 @@
 //! Attribution in sentences. *Confirmed* stands here and nowhere else.
 
-use super::gains::gains;
+use super::follows::exceeds_one_for_one;
+use super::gains::{gains, gives_more};
 use super::memory::{size_cost, through_reads};
+use super::moved;
 use super::point::{PointAttribution, ResourceAttribution};
 use super::raise;
-use super::together::several_bind;
+use super::sides;
+use super::together::{below_nothing, several_bind};
 use crate::numbers::{capital, short};
-use proofload_analysis::attribution::{KnobElasticity, LimitReach, ResourceVerdict};
+use proofload_analysis::attribution::{KnobElasticity, LimitReach, LimitUse, ResourceVerdict};
 use proofload_model::intervention::{
     CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, DURABILITY, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass,
     THREAD_CPU, USERS,
@@ -42,8 +45,6 @@ const NAMES: &[(&str, &str)] = &[
 /// Resources that are times, counted in how many follow one another per second: one that is lowered is longer.
 const TIMES: &[&str] = &[CLIENTS_RTT, HOLD, FLUSH_DELAY];
 
-/// Use of a limit from which on it counts as reached, per cent.
-const REACHED: f64 = 97.0;
 /// Use of a limit that would make a reader suspect it, as a share.
 const SUSPECT: f64 = 0.85;
 /// Upper bound up to which what others take is nothing.
@@ -72,13 +73,11 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
         let first = "The experiment has fewer than two complete blocks: nothing is confirmed.".to_owned();
         return std::iter::once(first).chain(left_out(found)).chain(other_attempts(found)).collect();
     }
-    if let Some(movement) = found.movement.filter(|movement| movement.is_moved) {
-        let percent = signed(100.0 * movement.share);
-        return vec![format!(
-            "The untouched point moved by {percent} % while it was tested: nothing is confirmed. Test it again on a quieter host."
-        )];
+    if let Some(void) = moved::void(found) {
+        return vec![void];
     }
-    let (users, others): (Vec<_>, Vec<_>) = found.with_verdict("confirmed").partition(|one| one.plan.name == USERS);
+    let confirmed = found.with_verdict("confirmed").filter(|one| found.counted_as(one).is_none());
+    let (users, others): (Vec<_>, Vec<_>) = confirmed.partition(|one| one.plan.name == USERS);
     // What work that is off gives is no limit that binds.
     let (bounds, limits): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.plan.class == ResourceClass::Bound);
     let mut sentences = match (limits.as_slice(), users.as_slice()) {
@@ -104,6 +103,8 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     sentences.extend(found.with_verdict("refuted").filter(|one| is_suspect(one)).map(|one| sentence_of(found, one)));
     sentences.extend(found.resources.iter().filter_map(|one| partly_reached(found, one)));
     sentences.extend(left_out(found));
+    sentences.extend(sides::notes(found));
+    sentences.extend(moved::notes(found));
     sentences.extend(undecided(found));
     sentences.extend(unexplained(found));
     sentences.extend(other_host(found));
@@ -116,7 +117,7 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
 pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> String {
     let name = capital(&one.title);
     let used = match one.reached.map(|share| 100.0 * share) {
-        Some(percent) if percent >= REACHED => format!(" was {} % used and", short(percent.round())),
+        Some(percent) if LimitUse::is_full(percent / 100.0) => format!(" was {} % used and", short(percent.round())),
         Some(percent) if is_in_bursts(one) => {
             format!(", {} % used on average and reached in bursts,", short(percent.round()))
         }
@@ -193,8 +194,9 @@ fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobEl
         step if is_a_time(&one.plan.name) => (1.0 / (1.0 - step) - 1.0, "longer"),
         step => (step, "less"),
     };
+    let beyond = if exceeds_one_for_one(elasticity.value) { ", more than one for one" } else { "" };
     format!(
-        "{} % {word} {verb} {} % of throughput (elasticity {})",
+        "{} % {word} {verb} {} % of throughput (elasticity {}{beyond})",
         short((100.0 * change).round()),
         short(percent.abs().round()),
         interval(elasticity)
@@ -310,10 +312,14 @@ fn generator(limits: &[&ResourceAttribution]) -> Option<String> {
 fn queueing(found: &PointAttribution, limits: &[&ResourceAttribution]) -> Option<String> {
     let users = found.with_verdict("refuted").find(|one| one.plan.name == USERS)?;
     let response = users.response.as_ref().ok().filter(|response| response.bounds(0.05).0 > 0.0)?;
+    let lead = if gives_more(users) {
+        "Users hinder one another: with fewer of them throughput rises"
+    } else {
+        "Users queue: fewer of them cost no throughput"
+    };
     (!limits.is_empty()).then(|| {
         format!(
-            "Users queue: fewer of them cost no throughput, and the 99th percentile of response times follows their number \
-             (elasticity {}).",
+            "{lead}, and the 99th percentile of response times follows their number (elasticity {}).",
             interval(response)
         )
     })
@@ -370,8 +376,9 @@ fn unexplained(found: &PointAttribution) -> Option<String> {
         return not_lowered(found).map(|why| format!("What is unexplained cannot be told, because {why}."));
     };
     Some(format!(
-        "Unexplained by the limits that were lowered: {}. Not lowered: {}.",
+        "Unexplained by the limits that were lowered: {}{}. Not lowered: {}.",
         interval(rest),
+        below_nothing(found, rest).map_or_else(String::new, |means| format!(", {means}")),
         found.experiment.not_tried.keys().map(|name| name_of(name)).collect::<Vec<_>>().join(", ")
     ))
 }
@@ -428,10 +435,6 @@ pub(crate) fn interval(found: &KnobElasticity) -> String {
     format!("{} [{}, {}]", hundredths(found.value), hundredths(low), hundredths(high))
 }
 
-fn hundredths(value: f64) -> String {
+pub(super) fn hundredths(value: f64) -> String {
     format!("{value:.2}").replace("-0.00", "0.00").replace('-', "−")
-}
-
-fn signed(value: f64) -> String {
-    format!("{value:.0}").replace('-', "−")
 }

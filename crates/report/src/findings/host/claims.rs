@@ -10,7 +10,9 @@ impl Estimand {
             Self::AsGiven => None,
             Self::QuietHost => Some("on a quiet host".to_owned()),
             Self::QuietBySpin => Some("on a quiet host, by the spin probe".to_owned()),
-            Self::BoundBy(setting) => Some(format!("on a quiet host too (always at {setting})")),
+            Self::BoundBy(setting) => {
+                Some(format!("on a quiet host too, as far as {setting} decides (it was always reached)"))
+            }
         }
     }
 }
@@ -26,7 +28,7 @@ pub(crate) enum ClaimKind {
     Quiet,
     /// All are those of a quiet host, as far as the spin probe can tell.
     QuietBySpin,
-    /// All are those of a quiet host, since a limit of the study was always reached.
+    /// At all a limit of the study was always reached, so that what others took mattered less.
     Bound,
     /// Some are as given, the others those of a quiet host.
     Both,
@@ -84,10 +86,10 @@ impl<'f> HostClaims<'f> {
             (ClaimKind::QuietBySpin, false) => "Figures are those of a quiet host, by the spin probe",
             (ClaimKind::QuietBySpin, true) => "Figures of valid points are those of a quiet host, by the spin probe",
             (ClaimKind::Bound, false) => {
-                "A limit of the study was always reached, so other load on the host had no effect"
+                "A limit of the study was always reached, so that other load on the host had less effect"
             }
             (ClaimKind::Bound, true) => {
-                "At valid points a limit of the study was always reached, so other load on the host had no effect there"
+                "At valid points a limit of the study was always reached, so that other load on the host had less effect there"
             }
         }
     }

@@ -36,7 +36,8 @@ fn note() -> Prose {
     prose![
         "Quiet host: others took no more CPU than the study tolerates (",
         crate::blocks::Inline::Code(setting::PROCEDURE_STEAL_TOLERANCE.to_owned()),
-        "), or a limit of the study was reached in at least 95 % of the seconds, so others had no effect. As given: \
+        "), or a limit of the study was reached in at least 95 % of the seconds, so that others had less \
+         effect, not none: what runs between two requests still takes longer beside them. As given: \
          the mean on this host in this time, neighbours included; a point is as given where one of its runs is. In \
          quiet seconds: the workload's main figure over seconds in which others stayed within that tolerance and \
          their earlier use no longer had an effect. Taken by others, of the cores that the database may run on: CPU \
@@ -59,7 +60,7 @@ fn in_quiet_seconds(workload: &Workload, host: &HostUse) -> Cell {
         (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(" in {} of {} s", quiet.quiet, quiet.of)]),
         (None, Some(Err(why))) => Cell::Gap(why.clone()),
         (None, _) => Cell::Gap(match host.estimand {
-            // Others may have taken much: it made no difference.
+            // Others may have taken much: it made less difference.
             Estimand::BoundBy(_) => "a limit was always reached".to_owned(),
             Estimand::QuietHost | Estimand::QuietBySpin | Estimand::AsGiven => "the host was quiet".to_owned(),
         }),

@@ -1,6 +1,7 @@
 //! Next, where nothing was tested by intervention yet: the command that does it, or what it would take.
 
 use super::next::command;
+use super::role::how_to_test_role;
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings};
 use proofload_model::intervention::{ConfirmAsked, PointLoad, resources};
@@ -36,11 +37,14 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
     if !plans.iter().any(|plan| plan.name.starts_with(LIMITS)) {
         let (cpu, reads) =
             (Inline::Code(setting::LIMITS_CPU.to_owned()), Inline::Code(setting::LIMITS_READ_IOPS.to_owned()));
-        return prose!["With limits set, such as ", cpu, " or ", reads, ", ", confirm, " tests what bound it. "];
+        let with_limits =
+            prose!["With limits set, such as ", cpu, " or ", reads, ", ", confirm, " tests what bound it. "];
+        return [with_limits, how_to_test_role(findings, point, &settings)].concat();
     }
     let minutes = ConfirmAsked::of(&settings).longest(&plans, &settings).as_secs().div_ceil(60);
     let time = duration_words(Duration::from_secs(60 * minutes));
-    prose![confirm, " tests what bound it, in at most ", time, ". "]
+    let tests = prose![confirm, " tests what bound it, in at most ", time, ". "];
+    [tests, how_to_test_role(findings, point, &settings)].concat()
 }
 
 /// Whether the load, not the database, decides throughput: a paced one, and one at a rate that was kept up with.

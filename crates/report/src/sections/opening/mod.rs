@@ -10,6 +10,7 @@ mod intervention;
 mod next;
 mod offered;
 mod replication;
+mod role;
 mod screen;
 mod search;
 mod single;

@@ -69,6 +69,19 @@ pub(super) struct Relation {
     /// Places in the JSON report of our record (RFC 6901).
     pub(super) here: Sides<String>,
     pub(super) expected: ClaimOfRatio,
+    /// What is known of why ours is other than published; needed where it is.
+    pub(super) why: Option<String>,
+    /// A figure of ours that the publication may have counted instead, told with the reason.
+    pub(super) beside: Option<FigureBeside>,
+}
+
+/// Another ratio of our record.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FigureBeside {
+    pub(super) name: String,
+    /// Places in the JSON report of our record (RFC 6901).
+    pub(super) here: Sides<String>,
 }
 
 /// Both sides of a ratio.

@@ -17,6 +17,7 @@ interval lies elsewhere, and *cannot be told* otherwise. A paper is as much alik
 
 What the words do not cover: the relations were chosen by us, most of them one or two for each paper; *same direction* is a sign and says nothing of how much; a factor of 1.5 is wide for ratios near 1; no
 publication gives an interval, so that chance in its own figures is not counted; that the *cause* is the same is not said by any of them. What bound the points here is told below where it was tested.
+P1 to P3 are one run each: their intervals cover the variation within a run, not between runs, so their *same direction* and *same size* rest on that alone. P4 and P5 have repetitions.
 
 This page is made from the records beside it: `make papers` runs the five studies and writes it anew (at most 90 min on two cores), `cargo xtask papers check` proves records, signatures and page.
 
@@ -42,7 +43,9 @@ pub(super) fn page(
         let (id, title, words) = (&paper.id, &paper.title, verdict.words());
         let line = format!("| {id} | {title} | **{words}** | {direction} of {all} | {size} of {all} |\n");
         summary.push_str(&line);
-        section(&mut sections, paper, &evidence, (&judged, verdict)).map_err(|error| error.to_string())?;
+        let reasons =
+            judged.iter().map(|one| reason(&paper.id, one, &evidence.report)).collect::<Result<String, _>>()?;
+        section(&mut sections, paper, &evidence, (&judged, verdict, &reasons)).map_err(|error| error.to_string())?;
     }
     Ok(format!("{HEAD}{summary}{sections}"))
 }
@@ -65,11 +68,28 @@ fn judge<'p>(relation: &'p Relation, report: &Value) -> JudgedRelation<'p> {
     JudgedRelation { relation, found, verdict }
 }
 
+/// Why a relation is other than published, as a paragraph behind an empty line; empty of those that are not.
+fn reason(paper: &str, one: &JudgedRelation<'_>, report: &Value) -> Result<String, String> {
+    if one.verdict != RelationVerdict::Other {
+        return Ok(String::new());
+    }
+    let name = &one.relation.name;
+    let Some(why) = &one.relation.why else {
+        return Err(format!("docs/papers/papers.json: {paper}: {name} is other than published and has no `why`"));
+    };
+    let beside = one.relation.beside.as_ref().map_or_else(String::new, |beside| {
+        let found = measured::ratio(report, &beside.here.of, &beside.here.to);
+        let found = found.as_ref().map_or_else(|why| format!("none: {why}"), shown);
+        format!(" Beside it, {}: {found}.", beside.name)
+    });
+    Ok(format!("\n*Why other, {name}*: {why}{beside}\n"))
+}
+
 fn section(
     into: &mut String,
     paper: &Paper,
     evidence: &PaperEvidence,
-    (judged, verdict): (&[JudgedRelation<'_>], RelationVerdict),
+    (judged, verdict, why_other): (&[JudgedRelation<'_>], RelationVerdict, &str),
 ) -> std::fmt::Result {
     writeln!(into, "\n## {} · {}\n", paper.id, paper.title)?;
     let of = |wanted: RelationVerdict| judged.iter().filter(move |one| one.verdict == wanted);
@@ -99,7 +119,7 @@ fn section(
         let factor = factor(one);
         writeln!(into, "| {} | {claim} | {here} | {factor} | {n} | {} |", one.relation.name, one.verdict.words())?;
     }
-    writeln!(into, "\n*Published* ({}): {}\n", paper.publisher, paper.published.join(" "))?;
+    writeln!(into, "{why_other}\n*Published* ({}): {}\n", paper.publisher, paper.published.join(" "))?;
     writeln!(into, "*Here*: {} {}\n", paper.here.join(" "), machine(&evidence.facts))?;
     for (point, found) in experiments(&evidence.report) {
         writeln!(into, "*What bound it here, tested by intervention, {point}*: {found}\n")?;
@@ -235,7 +255,7 @@ fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::description::Sides;
+    use super::super::description::{FigureBeside, Papers, Sides};
     use super::super::verdict::SAME_SIZE;
     use super::*;
 
@@ -259,6 +279,8 @@ mod tests {
             words: None,
             here: Sides { of: format!("/points/1/metrics/{metric}"), to: format!("/points/0/metrics/{metric}") },
             expected: ClaimOfRatio::Less,
+            why: None,
+            beside: None,
         };
         let all = [relation("throughput", "relative_percent"), relation("time", "response_ns_mean/all")];
         assert!(formed(&all).starts_with("Of the ratios in the table only that of throughput was formed within"));
@@ -289,6 +311,8 @@ mod tests {
             words: None,
             here: Sides { of: "/points/0/metrics/a".to_owned(), to: "/points/0/metrics/b".to_owned() },
             expected: ClaimOfRatio::More,
+            why: None,
+            beside: None,
             printed,
         };
         let figure = |value: f64| serde_json::json!({ "value": value, "ci95": [0.99 * value, 1.01 * value], "n": 30 });
@@ -300,6 +324,50 @@ mod tests {
         let in_words = relation(None);
         let judged = judge(&in_words, &report);
         assert_eq!((judged.verdict, factor(&judged)), (RelationVerdict::SameDirection, String::new()));
+    }
+
+    #[test]
+    fn what_is_other_than_published_has_a_reason_or_there_is_no_page() {
+        let sides = |of: &str| Sides { of: format!("/points/0/metrics/{of}"), to: "/points/0/metrics/b".to_owned() };
+        let mut relation = Relation {
+            name: "write hits".to_owned(),
+            printed: Some(Sides { of: 71.63, to: 86.72 }),
+            words: None,
+            here: sides("a"),
+            expected: ClaimOfRatio::Less,
+            why: None,
+            beside: Some(FigureBeside { name: "writes absorbed".to_owned(), here: sides("c") }),
+        };
+        let figure = |value: f64| serde_json::json!({ "value": value, "ci95": [0.99 * value, 1.01 * value], "n": 30 });
+        let metrics = serde_json::json!({ "a": figure(1.2), "b": figure(1.0), "c": figure(0.5) });
+        let report = serde_json::json!({ "points": [{ "verdict": "valid", "metrics": metrics }] });
+        let why = reason("P2", &judge(&relation, &report), &report).unwrap_err();
+        assert!(why.contains("P2: write hits is other than published and has no `why`"), "{why}");
+        relation.why = Some("Hits may be counted otherwise.".to_owned());
+        let told = reason("P2", &judge(&relation, &report), &report).unwrap();
+        let start = "\n*Why other, write hits*: Hits may be counted otherwise. Beside it, writes absorbed: 0.500 [";
+        assert!(told.starts_with(start) && told.ends_with("].\n"), "{told}");
+        // What is as published needs none.
+        relation.expected = ClaimOfRatio::More;
+        assert_eq!(reason("P2", &judge(&relation, &report), &report), Ok(String::new()));
+    }
+
+    #[test]
+    fn the_head_says_which_papers_are_one_run_each() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let text = std::fs::read_to_string(format!("{root}/docs/papers/papers.json")).unwrap();
+        let mut alone: Vec<String> = Vec::new();
+        for paper in Papers::read(&text).unwrap().papers {
+            let study = std::fs::read_to_string(format!("{root}/studies/quick/{}.toml", paper.study)).unwrap();
+            let is_repeated = paper.set.iter().any(|set| set.starts_with("study.repetitions="));
+            let is_one =
+                study.lines().any(|line| line.split('#').next().unwrap_or_default().trim() == "repetitions = 1");
+            if is_one && !is_repeated {
+                alone.push(paper.id);
+            }
+        }
+        assert_eq!(alone, ["P1", "P2", "P3"]);
+        assert!(HEAD.contains("\nP1 to P3 are one run each:") && HEAD.contains("P4 and P5 have repetitions."));
     }
 
     #[test]

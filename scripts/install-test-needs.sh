@@ -43,6 +43,7 @@ missing_extras() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     is_there etcd || echo etcd-server
     is_there mkfs.xfs || [[ -x /usr/sbin/mkfs.xfs ]] || echo xfsprogs
+    is_there tsql || echo freetds-bin
     is_there chromium || apt-cache pkgnames | grep -xF chromium || true
     is_there pg_autoctl || apt-cache pkgnames | grep -xE 'pg-auto-failover-cli|postgresql-[0-9]+-auto-failover' || true
 }

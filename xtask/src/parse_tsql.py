@@ -71,6 +71,8 @@ WRITTEN = [
     "ON t.object_id = g.object_id GROUP BY t.name, g.state_desc, g.trim_reason_desc ORDER BY t.name, g.state_desc, g.trim_reason_desc",
     "EXEC sys.sp_addextendedproperty @name = N'proofload', @value = 'proofload:1'",
     "ALTER INDEX [a] ON [b] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
+    # As the warehouse's text in quotes has it, without ORDER (l_shipdate), which this grammar does not know.
+    "CREATE CLUSTERED COLUMNSTORE INDEX lineitem_columns ON lineitem WITH (DROP_EXISTING = ON, MAXDOP = 1)",
     "BACKUP DATABASE [x] TO DISK = N'x.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
     "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
     "BACKUP DATABASE [x] TO DISK = N'a.bak', DISK = N'b.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
@@ -85,6 +87,10 @@ WRITTEN = [
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0 TO 31",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0,1,2",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO",
+    "ALTER AVAILABILITY GROUP [x] FAILOVER",
+    "ALTER AVAILABILITY GROUP [x] FORCE_FAILOVER_ALLOW_DATA_LOSS",
+    "ALTER DATABASE [x] SET HADR RESUME",
+    "SELECT TOP (16) op FROM proofload_ledger ORDER BY op DESC",
     "ALTER WORKLOAD GROUP [default] WITH (REQUEST_MAX_MEMORY_GRANT_PERCENT = 12); ALTER RESOURCE GOVERNOR RECONFIGURE",
     "ALTER WORKLOAD GROUP [default] WITH (REQUEST_MAX_MEMORY_GRANT_PERCENT = 25); "
     "IF EXISTS (SELECT 1 FROM sys.resource_governor_configuration WHERE is_enabled = 1) ALTER RESOURCE GOVERNOR DISABLE",

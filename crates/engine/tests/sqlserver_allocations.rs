@@ -68,7 +68,7 @@ fn a_flight_allocates_nothing_of_ours() {
     let allocations = runtime.block_on(count(&target));
     child.kill().expect("it still serves");
     child.wait().expect("it is our child");
-    assert_eq!(allocations, 0, "in {FLIGHTS} flights of 4 calls");
+    assert_eq!(allocations, 0, "in {FLIGHTS} flights of 5 calls");
 }
 
 async fn count(target: &Target) -> usize {
@@ -83,6 +83,7 @@ async fn count(target: &Target) -> usize {
         statement("UPDATE t SET a = :a", &["a"], 0),
         statement("SELECT :a, :b", &["a", "b"], 4),
         statement("EXEC pay :who, :items", &["who", "items"], 0),
+        statement("EXEC enter :who, /* table lines */ :items, :counts", &["who", "items", "counts"], 0),
     ];
     session.prepare(&statements).await.expect("prepares");
     let mut flight = Flight::new();
@@ -93,6 +94,7 @@ async fn count(target: &Target) -> usize {
         flight.call(StatementId(1), &[Value::Integer(1), Value::Text("another text")]);
         flight.call(StatementId(1), &[Value::Null, Value::Text("a third")]);
         flight.call(StatementId(2), &[Value::Time(1), Value::Integers(&[1, 2, 3])]);
+        flight.call(StatementId(3), &[Value::Integer(1), Value::Integers(&[1, 2, 3]), Value::Integers(&[4, 5, 6])]);
         flight.control(Control::Commit);
     };
     for _ in 0..20 {

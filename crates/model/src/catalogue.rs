@@ -108,6 +108,8 @@ pub struct ReplicationFacts {
     pub modes: &'static [ReplicationMode],
     /// Modes that a connection to an existing server can ask for.
     pub by_url: &'static [ReplicationMode],
+    /// Whether existing servers make a standby the primary when they are told to.
+    pub failover_by_url: bool,
     /// Names of its settings by which a mode is put in force; a study with standbys may not give them.
     pub settings: &'static [&'static str],
     /// Failover managers that run it.

@@ -46,8 +46,10 @@ pub enum FaultKind {
     DiskStall,
     /// No room is left on the volume of the instance.
     FullDisk,
-    /// The manager is told to make a standby the primary: a planned change.
+    /// The manager, or the servers of a group, are told to make a standby the primary: a planned change.
     Switchover,
+    /// The servers of a group are told to make a standby the primary with what it has.
+    ForcedFailover,
 }
 
 impl FaultKind {
@@ -83,7 +85,7 @@ pub struct FaultAsked {
 }
 
 /// The faults by the words of `drill.fault`, in the order of the reference.
-const FAULTS: [(&str, Option<FaultAsked>); 22] = [
+const FAULTS: [(&str, Option<FaultAsked>); 23] = [
     ("none", None),
     ("crash primary", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Primary })),
     ("kill primary", Some(FaultAsked { kind: FaultKind::Kill, target: FaultTarget::Primary })),
@@ -111,6 +113,7 @@ const FAULTS: [(&str, Option<FaultAsked>); 22] = [
     ("disk stall primary", Some(FaultAsked { kind: FaultKind::DiskStall, target: FaultTarget::Primary })),
     ("full disk primary", Some(FaultAsked { kind: FaultKind::FullDisk, target: FaultTarget::Primary })),
     ("switchover", Some(FaultAsked { kind: FaultKind::Switchover, target: FaultTarget::Primary })),
+    ("forced failover", Some(FaultAsked { kind: FaultKind::ForcedFailover, target: FaultTarget::Primary })),
     ("crash arbiter", Some(FaultAsked { kind: FaultKind::Crash, target: FaultTarget::Arbiter })),
 ];
 
@@ -140,7 +143,12 @@ impl FaultAsked {
     pub fn takes_the_primary(self) -> bool {
         self.target == FaultTarget::Clients
             || self.target == FaultTarget::Primary
-                && (self.kind.ends_the_server() || matches!(self.kind, FaultKind::Freeze | FaultKind::Switchover))
+                && (self.kind.ends_the_server() || self.kind == FaultKind::Freeze || self.is_a_failover())
+    }
+
+    /// Tells whether another instance is made the primary by an order, while nothing fails.
+    pub fn is_a_failover(self) -> bool {
+        matches!(self.kind, FaultKind::Switchover | FaultKind::ForcedFailover)
     }
 
     /// Instance that the fault is made at: of a link the standby behind it.
@@ -533,7 +541,8 @@ mod tests {
             let promotes = ["crash", "kill", "stop", "freeze"].map(|kind| format!("{kind} primary"));
             assert_eq!(
                 fault.is_some_and(FaultAsked::takes_the_primary),
-                promotes.contains(&(*words).to_owned()) || ["switchover", "partition clients"].contains(words)
+                promotes.contains(&(*words).to_owned())
+                    || ["switchover", "forced failover", "partition clients"].contains(words)
             );
         }
         assert_eq!(FaultAsked::of("crash everything"), None);

@@ -13,6 +13,7 @@ pub mod error;
 pub mod events;
 pub mod facts;
 pub mod fault_strength;
+pub mod group_failover;
 pub mod intervention;
 pub mod ledger;
 pub mod letters;

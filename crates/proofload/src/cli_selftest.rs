@@ -36,6 +36,9 @@ pub(crate) struct SelftestArguments {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Write what sessions say to the server and hear from it, without logins and values, to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub(crate) record: Option<PathBuf>,
     /// Sign the result with this SSH key; writes the result's name with .sig
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,

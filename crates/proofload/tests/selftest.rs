@@ -220,3 +220,12 @@ fn mongodb_passes_over_the_wire_and_a_server_that_refuses_rows_fails() {
     assert!(steps(&document, "passed").contains(&"nothing is left behind".to_owned()), "{document:#}");
     assert!(text(&failed.stdout).starts_with("FAILED: mongodb"), "{}", text(&failed.stdout));
 }
+
+#[test]
+fn a_recording_of_an_engine_whose_sessions_are_not_recorded_is_refused_by_name() {
+    let bench = Bench::new("selftest-record");
+    let refused = bench.run(&["selftest", "--engine", "sqlite", "--record", "recording.txt"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && told.contains("sessions of sqlite are not recorded"), "{told}");
+    assert!(!bench.path("recording.txt").exists() && !bench.path("selftest.json").exists());
+}

@@ -1,5 +1,5 @@
--- The five transactions inside the server (workload.form = "procedures"), each one round trip. They follow the same clauses, rules
--- and order of locks as the statements beside this file: warehouse, district, customer, stock by (warehouse, item).
+-- The five transactions inside the server (workload.form = "procedures"), each one round trip. New-Order is there twice (workload.lines). They
+-- follow the same clauses, rules and order of locks as the statements beside this file: warehouse, district, customer, stock by (warehouse, item).
 --
 -- Whoever calls one may not have a transaction open: each call is a transaction of its own, which an error takes back whole (XACT_ABORT). An
 -- update assigns what it read to variables, so that a row is found once. A row that must be there and is not is error 50001.
@@ -9,7 +9,7 @@
 --
 -- Each text is created as it stands; the build notes a hash of it in the manifest and a run compares it, and the server's copy, with these.
 
--- New-Order (clause 2.4.2). A list is binary, four bytes for each number, so that nothing is parsed and no type is installed. Items that occur
+-- New-Order (clause 2.4.2). A list is binary, four bytes for each number, so that nothing is parsed and no type is needed. Items that occur
 -- twice are taken from stock once, with their sum: a joined update changes a row once, whatever the number of matches. Its order keeps that in
 -- which stock rows are locked. All lines that have an item are entered before the whole is taken back for one that has none.
 -- name: tprocc_new_order()
@@ -30,6 +30,87 @@ BEGIN
     FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15)) AS place (number)
     WHERE number <= DATALENGTH(@items) / 4;
     SET @count = @@ROWCOUNT;
+    BEGIN TRANSACTION;
+    SELECT @w_tax = w_tax FROM warehouse WHERE w_id = @w_id;
+    UPDATE district SET @d_tax = d_tax, @o_id = d_next_o_id, d_next_o_id = d_next_o_id + 1 WHERE d_w_id = @w_id AND d_id = @d_id;
+    SELECT @c_discount = c_discount, @c_last = c_last, @c_credit = c_credit
+    FROM customer WHERE c_w_id = @w_id AND c_d_id = @d_id AND c_id = @c_id;
+    IF @w_tax IS NULL OR @o_id IS NULL OR @c_discount IS NULL
+    BEGIN
+        THROW 50001, 'the warehouse, district or customer of an order does not exist', 1;
+    END;
+
+    INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
+    SELECT @o_id, @d_id, @w_id, @c_id, @entry_d, NULL, @count, min(CASE supplier WHEN @w_id THEN 1 ELSE 0 END) FROM @lines;
+    INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (@o_id, @d_id, @w_id);
+
+    UPDATE stock SET
+        s_ytd = s_ytd + supply.quantity, -- not under 4
+        s_order_cnt = s_order_cnt + supply.line_count, -- not under 4
+        s_remote_cnt = s_remote_cnt + CASE supply.supplier WHEN @w_id THEN 0 ELSE supply.line_count END, -- not under 4
+        s_quantity = 10 + ((s_quantity - supply.quantity - 10) % 91 + 91) % 91 -- not under 14
+        s_quantity = CASE WHEN s_quantity > supply.quantity THEN s_quantity - supply.quantity -- under 14
+            ELSE 1 + ((s_quantity - supply.quantity - 1) % 91 + 91) % 91 END -- under 14
+    FROM (
+        SELECT TOP 100 supplier, item, sum(quantity) AS quantity, count(*) AS line_count
+        FROM @lines GROUP BY supplier, item ORDER BY supplier, item
+    ) AS supply
+    INNER LOOP JOIN stock ON s_w_id = supply.supplier AND s_i_id = supply.item
+    OPTION (FORCE ORDER, MAXDOP 1);
+
+    INSERT INTO order_line
+        (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info)
+    SELECT @o_id, @d_id, @w_id, number, item, supplier, NULL, quantity,
+        i_price * quantity, -- not under 6, not under 14
+        coalesce(i_price * quantity, 0), -- under 6, not under 14
+        coalesce(round(i_price * quantity * (1 + @w_tax + @d_tax) * (1 - @c_discount), 2), 0), -- under 14
+        CASE WHEN i_name IS NULL THEN replicate('-', 24) ELSE -- under 6
+        CASE @d_id WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
+            WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
+            WHEN 9 THEN s_dist_09 ELSE s_dist_10 END
+        END -- under 6
+    FROM @lines
+    JOIN item ON i_id = item -- not under 6
+    JOIN stock ON s_w_id = supplier AND s_i_id = item; -- not under 6
+    LEFT JOIN item ON i_id = item -- under 6
+    LEFT JOIN stock ON s_w_id = supplier AND s_i_id = item; -- under 6
+
+    SELECT @found = count(i_name),
+        @sum = sum(ol_amount), -- not under 14
+        @sum = sum(i_price * ol_quantity), -- under 14
+        @names = string_agg(i_name, ',') WITHIN GROUP (ORDER BY ol_number),
+        @left = string_agg(CAST(s_quantity AS varchar(20)), ',') WITHIN GROUP (ORDER BY ol_number),
+        @brands = string_agg(CASE WHEN i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%' THEN 'B' ELSE 'G' END, ',')
+            WITHIN GROUP (ORDER BY ol_number),
+        @prices = string_agg(CAST(i_price AS varchar(20)), ',') WITHIN GROUP (ORDER BY ol_number),
+        @amounts = string_agg(CAST(ol_amount AS varchar(20)), ',') WITHIN GROUP (ORDER BY ol_number)
+    FROM order_line
+    LEFT JOIN item ON i_id = ol_i_id
+    LEFT JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id
+    WHERE ol_w_id = @w_id AND ol_d_id = @d_id AND ol_o_id = @o_id;
+
+    IF @found < @count -- not under 6
+        ROLLBACK TRANSACTION; -- not under 6
+    ELSE -- not under 6
+        COMMIT TRANSACTION;
+    SELECT @o_id, @w_tax, @d_tax, @c_discount, @c_last, @c_credit, @found,
+        @sum * (1 - @c_discount) * (1 + @w_tax + @d_tax), @names, @left, @brands, @prices, @amounts;
+END;
+
+-- New-Order whose lines come as rows of one table (workload.lines = "table"), numbered by their places. From the beginning of its transaction
+-- on it is the one above. The server may take such a table for one row; the hints hold the order in which stock is locked whatever it takes it for.
+-- name: tprocc_new_order_by_table()
+CREATE PROCEDURE tprocc_new_order_by_table(
+    @w_id int, @d_id int, @c_id int, @entry_d datetime2(6), @lines tprocc_order_lines READONLY)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    DECLARE @o_id int, @count int, @w_tax decimal(4,4), @d_tax decimal(4,4), @c_discount decimal(4,4), @c_last varchar(16), @c_credit char(2);
+    DECLARE @found int, @sum decimal(12,2), @names varchar(8000), @left varchar(8000), @brands varchar(8000), @prices varchar(8000);
+    DECLARE @amounts varchar(8000);
+    SELECT @count = count(*) FROM @lines;
     BEGIN TRANSACTION;
     SELECT @w_tax = w_tax FROM warehouse WHERE w_id = @w_id;
     UPDATE district SET @d_tax = d_tax, @o_id = d_next_o_id, d_next_o_id = d_next_o_id + 1 WHERE d_w_id = @w_id AND d_id = @d_id;

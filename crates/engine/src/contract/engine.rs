@@ -4,8 +4,10 @@ use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
+use super::ledger_texts::LedgerTexts;
 use super::live::LiveSettings;
 use super::observer::{Observer, SessionSampler};
+use super::recording::WireRecorder;
 use super::replication::{ExistingReplication, Replication};
 use super::rights::ServerRights;
 use super::scratch::ScratchDatabases;
@@ -157,8 +159,18 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Texts of the table in which a prober writes.
+    fn ledger_texts(&self) -> LedgerTexts {
+        LedgerTexts::STANDARD
+    }
+
     /// Databases that are made at a server for one use, such as a self-test.
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
+        None
+    }
+
+    /// Records what its sessions say and hear; only where they are our own.
+    fn recorder(&self) -> Option<&dyn WireRecorder> {
         None
     }
 

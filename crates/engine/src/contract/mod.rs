@@ -7,10 +7,13 @@ mod engine;
 mod error;
 mod facets;
 mod flight;
+mod group_failover;
+mod ledger_texts;
 mod live;
 mod observer;
 mod ports;
 mod reached;
+mod recording;
 mod replication;
 mod rights;
 mod rows;
@@ -27,11 +30,14 @@ pub use engine::{About, DocumentEngine, Engine, Installation, SqlEngine, Target,
 pub use error::{Error, ErrorClass};
 pub use facets::{Backups, ExistingServer, Memory, ProgressTeller, ServerChanges, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
+pub use group_failover::{FailoverOrder, GroupFailover};
+pub use ledger_texts::LedgerTexts;
 pub use live::{LiveChange, LiveSetting, LiveSettings};
 pub use observer::{Observation, Observer, RoleCpu, SessionSampler};
 pub use ports::free_port;
 pub(crate) use reached::note_reached;
 pub use reached::noting_reached;
+pub use recording::WireRecorder;
 pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
     StandbyFiles,

@@ -3,6 +3,7 @@
 
 use super::engine::Target;
 use super::error::Error;
+use super::group_failover::GroupFailover;
 use super::server::{CommandLine, FileToWrite};
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::commit_levels::CommitLevel;
@@ -177,6 +178,11 @@ pub trait ExistingReplication: Sync {
 
     /// Opens a watch of the server that takes the writes; nothing is connected yet.
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
+
+    /// Failover by the servers' own command; `None` where they have none.
+    fn failover(&self) -> Option<&dyn GroupFailover> {
+        None
+    }
 }
 
 /// Server of an instance as a failover manager is to run it.

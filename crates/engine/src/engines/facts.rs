@@ -67,6 +67,7 @@ fn replication(engine: &dyn Engine) -> Option<ReplicationFacts> {
         modes: ours.map_or(&[], |ours| ours.modes),
         settings,
         by_url: existing.modes(),
+        failover_by_url: existing.failover().is_some(),
         managers: ours.map_or(&[], |ours| ours.managers),
         confirmations: ours.map_or(&[], |ours| ours.confirmations),
         extent: ours.map_or(StandbyExtent::ALL, |ours| ours.extent),

@@ -77,7 +77,7 @@ fn member(writes: &'static str, replicas: &'static [(&'static str, [i64; 10])]) 
 }
 
 /// A URL of several servers.
-fn url_of(servers: &[&TdsServer]) -> String {
+pub(crate) fn url_of(servers: &[&TdsServer]) -> String {
     let host = |server: &&TdsServer| {
         let url = server.url("");
         url.split(['@', '/']).find(|part| part.starts_with("localhost")).expect("it has a host").to_owned()

@@ -3,13 +3,14 @@
 use crate::places::{runtime, sqlserver, target};
 use crate::tds_server::{Encrypts, Setup, TdsServer};
 use proofload_engine::{OwnedValue, Session as _};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// A certificate for `localhost` and its authority, made by openssl.
-struct Certificates(tempfile::TempDir);
+pub(crate) struct Certificates(tempfile::TempDir);
 
 impl Certificates {
-    fn make() -> Self {
+    pub(crate) fn make() -> Self {
         let made = Self(tempfile::tempdir().expect("a temporary folder"));
         std::fs::write(made.0.path().join("names"), "subjectAltName=DNS:localhost\n").expect("a file");
         made.openssl("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=root -keyout root.key -out root.crt");
@@ -24,7 +25,12 @@ impl Certificates {
         assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    fn path(&self, name: &str) -> String {
+    /// Files of the server's certificate and its key.
+    pub(crate) fn identity(&self) -> Option<(PathBuf, PathBuf)> {
+        Some((self.path("server.crt").into(), self.path("server.key").into()))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.path().join(name).display().to_string()
     }
 }
@@ -34,7 +40,7 @@ fn what_is_encrypted_follows_from_both_sides() {
     let made = Certificates::make();
     let trusted = format!("certificate-authority={}", made.path("root.crt"));
     let check = |encrypts, options: &str, expected: Result<&str, &str>| {
-        let identity = Some((made.path("server.crt").into(), made.path("server.key").into()));
+        let identity = made.identity();
         let server = TdsServer::start(Setup { encrypts, identity, ..Setup::default() }, |sql, _| match sql {
             "SELECT long" => crate::places::integers(&vec![&[1; 40][..]; 2_000]),
             _ => crate::places::integers(&[&[7]]),

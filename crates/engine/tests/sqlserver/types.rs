@@ -156,3 +156,55 @@ fn parameters_arrive_as_they_were_given() {
         assert!(calls[1].ends_with("[Null, Null, Null, Null, Null, Null]"), "{}", calls[1]);
     }
 }
+
+/// Lists that are the columns of a table arrive as its rows, numbered; the parameters before them as they are.
+#[test]
+fn lists_arrive_as_rows_of_a_table() {
+    let server = TdsServer::start(Setup::default(), |_, _| vec![Part::Count(1)]);
+    runtime().block_on(async {
+        let mut session = connect(&server).await;
+        let names = ["who", "items", "counts"];
+        let sql = "EXEC enter :who, /* table dbo.lines */ :items, :counts";
+        session.prepare(&[statement("enter", sql, &names, 0)]).await.expect("prepares");
+        let mut flight = Flight::new();
+        flight.call(StatementId(0), &[Value::Integer(7), Value::Integers(&[5, -6]), Value::Integers(&[1, i32::MAX])]);
+        flight.call(StatementId(0), &[Value::Null, Value::Integers(&[]), Value::Integers(&[])]);
+        session.fly(&mut flight).await.expect("flies");
+        let wrong = [Value::Integers(&[1, 2]), Value::Null, Value::Integer(1)];
+        for second in wrong {
+            flight.clear();
+            flight.call(StatementId(0), &[Value::Integer(7), Value::Integers(&[5]), second]);
+            let error = session.fly(&mut flight).await.expect_err("the lists have no common length").to_string();
+            assert!(error.contains("enter: list 2 of a table is"), "{error}");
+        }
+        // Nothing of the calls that could not be put together has left.
+        flight.clear();
+        flight.call(StatementId(0), &[Value::Integer(8), Value::Integers(&[5]), Value::Integers(&[1])]);
+        session.fly(&mut flight).await.expect("flies");
+    });
+    let log = server.log();
+    let calls: Vec<&str> =
+        log.iter().map(String::as_str).filter(|line| line.starts_with("call") || line.starts_with("prepare")).collect();
+    let max = i32::MAX;
+    let rows = format!("[[Integer(1), Integer(5), Integer(1)], [Integer(2), Integer(-6), Integer({max})]]");
+    assert_eq!(
+        calls,
+        [
+            format!("call EXEC enter [Integer(7), Table(\"dbo.lines\", {rows})]").as_str(),
+            "call EXEC enter [Null, Table(\"dbo.lines\", [])]",
+            "call EXEC enter [Integer(8), Table(\"dbo.lines\", [[Integer(1), Integer(5), Integer(1)]])]",
+        ]
+    );
+}
+
+#[test]
+fn a_table_of_too_many_lists_is_refused() {
+    let server = TdsServer::start(Setup::default(), |_, _| vec![Part::Count(1)]);
+    runtime().block_on(async {
+        let mut session = connect(&server).await;
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        let sql = format!("EXEC enter /* table lines */ :{}", names.join(", :"));
+        let error = session.prepare(&[statement("enter", &sql, &names, 0)]).await.expect_err("there are 9").to_string();
+        assert!(error.contains("prepare enter: 9 lists as a table, where 8 are the most"), "{error}");
+    });
+}

@@ -409,6 +409,16 @@ fn check_a_host_that_swallows() -> Result<(), String> {
     if late < allowed { Ok(()) } else { Err(format!("{late:.3} s late, allowed {allowed:.3}")) }
 }
 
+#[test]
+fn the_primary_is_found_behind_a_host_that_takes_no_writes() {
+    let found = tried(TRIES, || {
+        let scripts: Vec<Script> = vec![Arc::new(|_| Service::ReadOnly), Arc::new(|_| Service::Well)];
+        probed(scripts, Duration::from_millis(500))
+    });
+    let ledger = found.expect("the second host takes writes").report.ledger;
+    assert!(ledger.kept > 0 && ledger.leaders.iter().all(|leader| leader.node == 1), "{ledger:?}");
+}
+
 /// While the primary answers, its standby has none of the new connections. On a busy host some connects outlast their head start, and without one
 /// the standby had all of them.
 #[test]

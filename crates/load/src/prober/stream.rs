@@ -19,11 +19,12 @@ pub(super) const WRITE: StatementId = StatementId(0);
 /// The read: the largest numbers that are there.
 pub(super) const READ: StatementId = StatementId(1);
 
-/// A write is refused since the server is not the primary any more. Source: PostgreSQL manual, appendix A.
-const READ_ONLY: &str = "25006";
+/// A write is refused since the server is not the primary any more. Sources: PostgreSQL manual, appendix A; Microsoft's documentation,
+/// "Database engine events and errors".
+const READ_ONLY: &[&str] = &["25006", "3906"];
 
-/// A number is there already. Sources: PostgreSQL manual, appendix A; MariaDB knowledge base, "MariaDB Error Codes".
-const DUPLICATES: &[&str] = &["23505", "1062"];
+/// A number is there already. Sources: the same; MariaDB knowledge base, "MariaDB Error Codes".
+const DUPLICATES: &[&str] = &["23505", "1062", "2627", "2601"];
 
 /// Operations of one kind.
 pub(super) struct ProbeStream {
@@ -164,7 +165,7 @@ impl ProbeStream {
 /// What an error says of an operation that was sent: lost with its connection it may have been done, and so may one whose answer was not understood,
 /// which is an error without a code of the server.
 fn outcome_of(error: &Error) -> ProbeOutcome {
-    let is_lost = error.class() == ErrorClass::ConnectionLost && error.code() != READ_ONLY;
+    let is_lost = error.class() == ErrorClass::ConnectionLost && !READ_ONLY.contains(&error.code());
     if is_lost || error.code().is_empty() { ProbeOutcome::Unknown } else { ProbeOutcome::Failed }
 }
 
@@ -178,7 +179,8 @@ mod tests {
             assert_eq!(outcome_of(&Error::new(class, code, "an error")), expected, "{class:?} {code:?}");
         };
         check(ErrorClass::Other, "23505", ProbeOutcome::Failed);
-        check(ErrorClass::ConnectionLost, READ_ONLY, ProbeOutcome::Failed);
+        check(ErrorClass::ConnectionLost, "25006", ProbeOutcome::Failed);
+        check(ErrorClass::ConnectionLost, "3906", ProbeOutcome::Failed);
         check(ErrorClass::ConnectionLost, "57P01", ProbeOutcome::Unknown);
         check(ErrorClass::ConnectionLost, "", ProbeOutcome::Unknown);
         // An answer that is not understood: the write may have been committed.

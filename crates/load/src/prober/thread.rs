@@ -31,10 +31,6 @@ use tokio::task::LocalSet;
 /// Removes the table of an earlier run: nothing of it may be mistaken for this one's.
 const NO_TABLE: &str = "DROP TABLE IF EXISTS proofload_ledger";
 
-/// Makes the table, also where a standby was made a primary before it had received it: then every write before that is lost.
-const TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS proofload_ledger (op bigint PRIMARY KEY, at timestamp NOT NULL DEFAULT now())";
-
 /// All numbers that are there.
 const PRESENT: &str = "SELECT op FROM proofload_ledger";
 
@@ -149,7 +145,9 @@ async fn probe(
 ) -> Result<ProberReport, Error> {
     let Orders { ready, started, paces, mut stopped, events } = orders;
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
-    request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
+    // An earlier run may have left another host than the first as the primary.
+    let first = request.target.connect(async |target| request.engine.connect(target).await).await;
+    first.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
     let hosts = Rc::new(probe_hosts(request, clock));
     let (mut streams, wanted) = (Vec::new(), Rc::new(Notify::new()));
     let pace = Rc::new(ProbePace::new(asked));
@@ -217,7 +215,9 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         parameters: parameters.iter().map(|name| (*name).to_owned()).collect(),
         columns,
     };
-    let newest = format!("SELECT op FROM proofload_ledger ORDER BY op DESC LIMIT {MOST_ROWS}");
+    // The table is made also where a standby was made a primary before it had received it: then every write before that is lost.
+    let texts = request.engine.ledger_texts();
+    let newest = (texts.newest)(MOST_ROWS);
     let statements = vec![
         statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
         statement("read the largest numbers", &newest, &[], 1),
@@ -227,7 +227,7 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         engine: request.engine,
         targets,
         role_moves,
-        script: TABLE,
+        script: texts.table,
         statements,
         clock: Arc::clone(clock),
         last: Cell::new(0),

@@ -110,19 +110,50 @@ fn separators(text: &Text, found: &mut Vec<String>) {
     }
 }
 
+/// Columns of a type of tables.
+fn columns_of_type(text: &Text, name: &str) -> Option<usize> {
+    let is_it = text.has(0, &["CREATE", "TYPE", name, "AS", "TABLE", "("]);
+    is_it.then(|| text.parts(6, text.behind(5) - 1).iter().filter(|part| part[0] != "PRIMARY").count())
+}
+
+/// A table among the parameters of a call: a comment names its type, which the procedure declares there as the last, and which has a column for
+/// each list that follows and one for the number of the row. Returns what is wrong with it.
+fn table_of_lists(comment: &str, lists: usize, (name, declared): (&str, &str), all: &[Text]) -> Option<String> {
+    let kind = comment.trim_start_matches("/*").trim_end_matches("*/").trim().strip_prefix("table ")?;
+    let is_declared = all.iter().any(|text| {
+        let place = (0..text.tokens.len()).find(|place| text.at(*place) == format!("@{declared}"));
+        text.has(0, &["CREATE", "PROCEDURE", name])
+            && place.is_some_and(|place| text.has(place + 1, &[kind, "READONLY", ")"]))
+    });
+    if !is_declared {
+        return Some(format!("a table {kind} stands where {name} declares {declared}"));
+    }
+    match all.iter().find_map(|text| columns_of_type(text, kind)) {
+        None => Some(format!("{kind} is no type of tables")),
+        Some(columns) if columns != lists + 1 => Some(format!("{lists} lists where {kind} has {columns} columns")),
+        Some(_) => None,
+    }
+}
+
 /// Calls of procedures against what they declare, by name and order.
 fn calls(text: &Text, all: &[Text], found: &mut Vec<String>) {
     if !text.has(0, &["EXEC"]) {
         return;
     }
     let end = text.tokens.iter().position(|token| token == ";").unwrap_or(text.tokens.len());
-    let given: Vec<&str> =
+    let mut given: Vec<&str> =
         text.tokens[2..end].iter().map(String::as_str).filter(|token| !matches!(*token, ":" | ",")).collect();
     let name = text.at(1);
     let Some((_, declared)) = all.iter().filter_map(procedure).find(|(known, _)| *known == name) else {
         found.push(format!("{name} is no procedure"));
         return;
     };
+    if let Some(place) = given.iter().position(|token| token.starts_with("/*")) {
+        let lists = given.split_off(place);
+        let as_declared = declared.get(place).copied().unwrap_or_default();
+        found.extend(table_of_lists(lists[0], lists.len() - 1, (name, as_declared), all));
+        given.push(as_declared);
+    }
     if given.len() != declared.len() {
         found.push(format!("{} parameters where {name} declares {}", given.len(), declared.len()));
     }

@@ -82,6 +82,11 @@ const WRONG: &[(&str, &str)] = &[
     ("EXEC pay :w_id", "1 parameters where pay declares 2"),
     ("EXEC pay :amount, :w_id", "amount stands where pay declares w_id"),
     ("EXEC absent :w_id", "absent is no procedure"),
+    ("EXEC enter :w_id, /* table lines */ :items", "1 lists where lines has 3 columns"),
+    ("EXEC enter :w_id, /* table rows */ :items, :counts", "a table rows stands where enter declares lines"),
+    ("EXEC enter /* table lines */ :items, :counts", "a table lines stands where enter declares w_id"),
+    ("EXEC enter :w_id, :items, :counts", "3 parameters where enter declares 2"),
+    ("EXEC pay :w_id, /* table lines */ :items, :counts", "a table lines stands where pay declares amount"),
     ("INSERT INTO warehouse (w_id, w_nam) VALUES (1, 'x')", "warehouse has no column w_nam"),
     ("INSERT INTO warehouse (w_id, w_name) VALUES (1, 'x', 2)", "3 values for 2 columns"),
     ("INSERT INTO warehouse (w_id, w_name) SELECT 1, 'x', (2, 3)", "3 values for 2 columns"),
@@ -101,6 +106,15 @@ fn wrong_texts_are_noticed() {
         ),
         Text::new("pay", "CREATE PROCEDURE pay(@w_id int, @amount decimal(6,2)) AS BEGIN SELECT @w_id, @amount; END"),
         Text::new("call", "EXEC pay :w_id, :amount"),
+        Text::new(
+            "lines",
+            "CREATE TYPE lines AS TABLE (number int NOT NULL, item int NOT NULL, count int NOT NULL, PRIMARY KEY CLUSTERED (number))",
+        ),
+        Text::new(
+            "enter",
+            "CREATE PROCEDURE enter(@w_id int, @lines lines READONLY) AS BEGIN SELECT item, @w_id FROM @lines; END",
+        ),
+        Text::new("call_enter", "EXEC enter :w_id, /* table lines */ :items, :counts"),
     ];
     let schema = Schema::of(&around);
     assert_eq!(all(&around, &schema), [""; 0]);

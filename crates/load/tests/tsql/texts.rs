@@ -6,7 +6,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) name: String,
-    /// Words, variables, numbers, texts in quotes and signs, without comments.
+    /// Words, variables, numbers, texts in quotes, signs, and comments in a line of SQL.
     pub(crate) tokens: Vec<String>,
 }
 
@@ -100,6 +100,7 @@ fn tokens(sql: &str) -> Vec<String> {
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '@' | '#');
         let length = match first {
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
             ':' if rest.starts_with("::") => 2,
             first if is_part(first) => rest.find(|letter| !is_part(letter)).unwrap_or(rest.len()),

@@ -232,6 +232,7 @@ facts! {
         ARRIVALS = "arrivals", "Arrivals", Text;
         QUEUE_AT_MOST = "queue_at_most", "Longest queue", Text;
         FORM = "form", "Form", Text;
+        LINES = "lines", "Lines of a New-Order", Text;
         PROFILE = "profile", "Profile", Text;
         DEPARTURES = "departures", "Departures from TPC-C", Text;
         CONNECTIONS = "connections", "Connections", Text;

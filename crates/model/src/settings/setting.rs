@@ -30,6 +30,7 @@ paths! {
     WORKLOAD_KEYS = "workload.keys",
     WORKLOAD_KIND = "workload.kind",
     WORKLOAD_LAYOUT = "workload.layout",
+    WORKLOAD_LINES = "workload.lines",
     WORKLOAD_MIX = "workload.mix",
     WORKLOAD_OPERATIONS = "workload.operations",
     WORKLOAD_PARALLELISM = "workload.parallelism",

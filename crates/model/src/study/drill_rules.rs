@@ -2,7 +2,7 @@
 
 use super::contradictions::RuleContext;
 use crate::catalogue::EngineFacts;
-use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultRecovery, FaultTarget, drill};
+use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultRecovery, FaultTarget, Rejoin, drill};
 use crate::fault_strength::FaultStrength;
 use crate::manager::manager;
 use crate::network::is_in_namespaces;
@@ -37,7 +37,9 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
         replaced |= asked.replaces_the_primary();
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
         let engine = settings.text(setting::ENGINE_KIND).ok().and_then(|name| look.given.catalogue().engine(name));
-        if let Some(engine) = engine.filter(|engine| !can_fail(engine)) {
+        found.extend(at_url(&settings, &asked, engine).map(|(path, reason)| (path, reason.to_owned())));
+        let is_ours = settings.get(setting::ENGINE_URL).is_none();
+        if let Some(engine) = engine.filter(|engine| is_ours && !can_fail(engine)) {
             let reason =
                 format!("{} has no server that Proofload starts and can let fail; use another engine", engine.name);
             found.insert((setting::DRILL_FAULT, reason));
@@ -117,12 +119,6 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         }
     };
     need(
-        settings.get(setting::ENGINE_URL).is_none(),
-        setting::DRILL_FAULT,
-        "faults are only injected into instances that Proofload starts, never into an existing server; remove \
-         engine.url or the drill",
-    );
-    need(
         settings.get(setting::WORKLOAD_DEADLINE).is_some(),
         setting::DRILL_FAULT,
         "a drill needs workload.deadline, such as \"1s\": without it users wait forever for a host that does not \
@@ -179,6 +175,42 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
     missing
 }
 
+/// What is wrong with a drill at existing servers, which are only told to fail over by themselves, and that only with leave; and with such
+/// an order to others.
+fn at_url(
+    settings: &Settings,
+    asked: &DrillAsked,
+    engine: Option<&EngineFacts>,
+) -> Option<(&'static str, &'static str)> {
+    let fault = |reason| Some((setting::DRILL_FAULT, reason));
+    if settings.get(setting::ENGINE_URL).is_none() {
+        let is_forced = asked.fault.is_some_and(|fault| fault.kind == FaultKind::ForcedFailover);
+        let reason = "only existing servers can be told so: set engine.url, or use \"crash primary\"";
+        return if is_forced { fault(reason) } else { None };
+    }
+    let facts = engine.and_then(|engine| engine.capabilities.replication);
+    if !facts.is_some_and(|facts| facts.failover_by_url) {
+        return fault(
+            "faults are only injected into instances that Proofload starts, never into an existing server; remove \
+             engine.url or the drill",
+        );
+    }
+    let asked_fault = asked.fault?;
+    if !asked_fault.is_a_failover() {
+        return fault(
+            "an existing server (engine.url) is only told \"switchover\" or \"forced failover\"; use one of them",
+        );
+    }
+    if settings.text(setting::ENGINE_CHANGES) != Ok("allowed") {
+        return fault("a failover moves all databases of the group (engine.url); set engine.changes = \"allowed\"");
+    }
+    if asked.rejoin == Rejoin::Rewind {
+        return Some(("drill.rejoin", "existing servers bring their old primary back by themselves; remove it"));
+    }
+    let waits = !asked.promote_after.is_zero();
+    waits.then_some((setting::DRILL_PROMOTE_AFTER, "nothing fails before a failover by order; remove it"))
+}
+
 /// What brings the database back needs.
 fn recovery(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'static str)> {
     if replication(settings).ok().flatten().is_none() && needs_a_standby(asked) {
@@ -206,5 +238,5 @@ fn needs_a_standby(asked: &DrillAsked) -> bool {
 fn is_restarted(settings: &Settings, asked: &DrillAsked) -> bool {
     let by_hand = manager(settings).ok().flatten().is_none();
     let restarts = |fault: FaultAsked| fault.target == FaultTarget::Primary && fault.takes_the_primary();
-    by_hand && asked.fault.is_some_and(|fault| restarts(fault) && !fault.needs_a_manager())
+    by_hand && asked.fault.is_some_and(|fault| restarts(fault) && !fault.is_a_failover())
 }

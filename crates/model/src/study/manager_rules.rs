@@ -40,7 +40,10 @@ pub(super) fn manager_needs(look: &mut RuleContext<'_>) {
 
 /// A drill that nobody but a manager can do.
 fn by_hand(settings: &Settings) -> Option<(&'static str, String)> {
-    let fault = drill(settings).ok().flatten()?.fault.filter(|fault| fault.needs_a_manager())?;
+    // Existing servers may do it by their own command, or are refused for another reason.
+    let by_servers = |fault: &FaultAsked| settings.get(setting::ENGINE_URL).is_some() && fault.is_a_failover();
+    let alone = |fault: &FaultAsked| fault.needs_a_manager() && !by_servers(fault);
+    let fault = drill(settings).ok().flatten()?.fault.filter(alone)?;
     Some((
         setting::DRILL_FAULT,
         format!(

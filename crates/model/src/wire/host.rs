@@ -11,6 +11,7 @@ use crate::commit_levels::CommitLevel;
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::drill::{FaultInForce, FaultKind, FaultUndone, LogFork};
 use crate::fault_strength::FaultStrength;
+use crate::group_failover::{FailoverKind, FailoverReport, SeedingReading};
 use crate::intervention::LimitMeter;
 use crate::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
@@ -309,6 +310,26 @@ asks! {
         /// How strong the fault is.
         strength: FaultStrength,
     } -> FaultInForce;
+
+    /// Have a group of servers fail over that were not started here, and answer once that is found in force.
+    fail_over: FailOver {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Way in which a standby takes over.
+        kind: FailoverKind,
+    } -> FailoverReport;
+
+    /// Let servers of such a group follow again that a forced failover has suspended; tells whether none is suspended.
+    resume_group: ResumeGroup {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> bool;
+
+    /// Read how standbys of a server that was not started here are filled; nothing where all follow, or the engine does not tell.
+    read_seeding: ReadSeeding {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> Vec<SeedingReading>;
 
     /// Undo the fault of an instance as far as that needs no start, and answer once it is found undone. Nothing happens when there is none.
     undo_fault: UndoFault {

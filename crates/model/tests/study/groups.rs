@@ -114,7 +114,7 @@ fn the_kind_of_an_engine_can_be_part_of_a_group() {
         &text.replace("\"sqlite\"", "\"sqlight\""),
         &[],
         &expect![[r#"
-            line 11: engine.kind: unknown engine "sqlight"; built in: sqlite, server, follower, restorer, documents, nothing
+            line 11: engine.kind: unknown engine "sqlight"; built in: sqlite, server, follower, restorer, documents, nothing, group
         "#]],
     );
 }

@@ -50,6 +50,7 @@ const SERVER: Capabilities = Capabilities {
         modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
         settings: &["synchronous_commit"],
         by_url: &[ReplicationMode::RemoteFlush],
+        failover_by_url: false,
         managers: &[ManagerKind::Patroni],
         confirmations: Confirmation::ALL,
         extent: StandbyExtent::ALL,
@@ -65,10 +66,33 @@ const FOLLOWER: Capabilities = Capabilities {
         modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
         settings: &["wait_point"],
         by_url: &[],
+        failover_by_url: false,
         managers: &[],
     }),
     ..SERVER
 };
+
+/// Servers reached by URL alone, which fail over when they are told to.
+const GROUP: Capabilities = Capabilities {
+    local_instance: false,
+    log_folder: false,
+    file_snapshot: false,
+    replication: Some(ReplicationFacts {
+        modes: &[],
+        settings: &[],
+        by_url: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
+        failover_by_url: true,
+        managers: &[],
+        confirmations: &[],
+        extent: StandbyExtent::ALL,
+    }),
+    ..SERVER
+};
+
+/// Its leave to be changed.
+const LEAVE: &[SettingSpec] =
+    &[SettingSpec::new("engine.changes", Kind::OneOf(&["refused", "allowed"]), "refused", "Leave.")
+        .only(Scope::Engine("group"))];
 
 /// A server that limits its own memory and restores its own backups, wherever it runs.
 const RESTORER: Capabilities = Capabilities {
@@ -101,6 +125,7 @@ fn catalogue() -> Catalogue {
             engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),
+            EngineFacts { settings: LEAVE, ..engine("group", 0, GROUP) },
         ],
         workloads: vec![WorkloadFacts {
             name: "toy",

@@ -339,6 +339,38 @@ fn a_server_alone_can_fail_and_be_started_again() {
 }
 
 #[test]
+fn existing_servers_are_only_told_to_fail_over_and_with_leave() {
+    const AT_URL: [&str; 4] = [
+        "engine.url=x://me@a,b/shop",
+        "replication.mode=remote_flush",
+        "procedure.restore=never",
+        "workload.deadline=1s",
+    ];
+    let with = |more: &[&str]| {
+        let found = refusal(GOOD, &[&AT_URL[..], more].concat());
+        found.into_iter().filter(|fault| fault.starts_with("drill.")).collect::<Vec<_>>()
+    };
+    let group = |more: &[&str]| with(&[&["engine.kind=group"][..], more].concat());
+    for fault in ["drill.fault=switchover", "drill.fault=forced failover"] {
+        assert_eq!(group(&[fault, "engine.changes=allowed"]), [""; 0], "{fault}");
+        let kept = group(&[fault]);
+        assert!(kept.len() == 1 && kept[0].contains("set engine.changes = \"allowed\""), "{kept:?}");
+        let rewound = group(&[fault, "engine.changes=allowed", "drill.rejoin=rewind"]);
+        assert!(rewound.len() == 1 && rewound[0].starts_with("drill.rejoin: existing servers"), "{rewound:?}");
+        let restarted = group(&[fault, "engine.changes=allowed", "drill.recovery=restart"]);
+        assert!(restarted.len() == 1 && restarted[0].starts_with("drill.recovery: \"restart\" is"), "{restarted:?}");
+        let other = with(&["engine.kind=server", fault]);
+        assert!(other.len() == 1 && other[0].contains("never into an existing server"), "{other:?}");
+    }
+    assert_eq!(group(&["drill.fault=none"]), [""; 0], "the prober alone changes nothing");
+    let crashed = group(&["drill.fault=crash primary", "engine.changes=allowed"]);
+    assert!(crashed.len() == 1 && crashed[0].contains("is only told \"switchover\""), "{crashed:?}");
+    let ours = ["engine.kind=server", "replication.mode=remote_flush", "workload.deadline=1s"];
+    let ours = refusal(GOOD, &[&ours[..], &["drill.fault=forced failover"][..]].concat());
+    assert!(ours.len() == 1 && ours[0].contains("set engine.url, or use \"crash primary\""), "{ours:?}");
+}
+
+#[test]
 fn standbys_need_an_engine_a_mode_and_a_snapshot() {
     const SERVER: [&str; 2] = ["engine.kind=server", "replication.mode=remote_flush"];
     let with = |more: &[&str]| refusal(GOOD, &[&SERVER[..], more].concat());

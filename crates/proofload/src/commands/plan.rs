@@ -2,7 +2,7 @@
 
 use super::pilot::Pilot;
 use super::plan_times::{CalibrationPlan, in_all, total};
-use super::server_named::{changed_servers, names_for_yes};
+use super::server_named::{changed_servers, changes_in_words, names_for_yes};
 use super::study_needs::place;
 use super::verdict::counted;
 use crate::cli::PlanArguments;
@@ -70,9 +70,7 @@ fn text(study: &Study) -> Result<String, Error> {
     text.push_str(&destructive_text(study)?);
     let yes = names_for_yes(study);
     for server in changed_servers(study) {
-        text.push_str(&format!(
-            "settings of the whole server {server} are changed and put back after each run (engine.changes); run requires --yes {yes}\n"
-        ));
+        text.push_str(&format!("server {server}: {}; run requires --yes {yes}\n", changes_in_words(study)));
     }
     Ok(text)
 }

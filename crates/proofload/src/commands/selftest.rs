@@ -3,6 +3,7 @@
 use super::selftest_result::{self, ResultFault};
 use super::{ssh_keygen, target, verify};
 use crate::cli_selftest::{LeaveWord, SelftestArguments};
+use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -13,6 +14,7 @@ use proofload_load::workloads::tprocc::build_apart;
 use proofload_model::wire::DataLocation;
 use serde_json::{Value as Json, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Longest name of a database that every server takes.
 const LONGEST_NAME: usize = 63;
@@ -53,6 +55,12 @@ fn refused(engine: &dyn Engine, arguments: &SelftestArguments) -> Option<String>
     if arguments.url.is_none() && engine.server().is_none() && engine.existing().is_some() {
         return Some(format!("{} cannot be started here; give the --url of a server", about.name));
     }
+    if arguments.record.is_some() && engine.recorder().is_none() {
+        return Some(format!(
+            "sessions of {} are not recorded, only those of sqlserver are; leave out --record",
+            about.name
+        ));
+    }
     if arguments.database.len() > LONGEST_NAME
         || arguments.database.is_empty()
         || !arguments.database.chars().all(letters)
@@ -70,6 +78,11 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
     if let Some(key) = &arguments.key {
         target::expect_free(&signature, arguments.overwrite).map_err(failure)?;
         ssh_keygen::expect_key(key).map_err(failure)?;
+    }
+    let recorder = arguments.record.as_deref().zip(engine.recorder());
+    if let Some((file, recorder)) = recorder {
+        target::expect_free(file, arguments.overwrite).map_err(failure)?;
+        recorder.begin(Arc::new(SystemClock));
     }
     let interrupt = Interrupt::default();
     let consent = |state| consent(engine, arguments, state);
@@ -98,6 +111,10 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
         Refusal::Failure(error) => failure(error.to_string()),
         Refusal::Interrupted => (Exit::InterruptedEarly, "interrupted: the database is removed".to_owned()),
     })?;
+    if let Some((file, recorder)) = recorder {
+        let text = format!("{}version {}\n", recorder.end(), document["version"].as_str().unwrap_or("unknown"));
+        target::write_file(file, arguments.overwrite, text.as_bytes()).map_err(failure)?;
+    }
     target::write_file(&arguments.output, arguments.overwrite, format!("{document:#}\n").as_bytes())
         .map_err(failure)?;
     if let Some(key) = &arguments.key {

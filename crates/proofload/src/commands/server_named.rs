@@ -1,5 +1,6 @@
 //! A server whose own settings a study changes is named twice, as a device whose data are lost.
 
+use proofload_model::drill::{FaultAsked, FaultKind};
 use proofload_model::settings::{Value, setting};
 use proofload_model::study::{Study, purged_devices, values_of};
 
@@ -29,6 +30,22 @@ pub(super) fn names_for_yes(study: &Study) -> String {
     names.join(",")
 }
 
+/// What a study does to the servers that it changes, for people.
+pub(super) fn changes_in_words(study: &Study) -> String {
+    let settings = "settings of the whole server are changed and put back after each run (engine.changes)";
+    let faults = values_of(setting::DRILL_FAULT, &study.settings, &study.factors);
+    let faults: Vec<FaultAsked> =
+        faults.iter().filter_map(|value| FaultAsked::of(&value.to_string()).flatten()).collect();
+    let failover = if faults.iter().any(|fault| fault.kind == FaultKind::ForcedFailover) {
+        "; all databases of its group are forced to another server (drill.fault): DESTRUCTIVE, acknowledged commits may be lost"
+    } else if faults.iter().any(|fault| fault.is_a_failover()) {
+        "; all databases of its group move to another server (drill.fault)"
+    } else {
+        ""
+    };
+    format!("{settings}{failover}")
+}
+
 /// Settings of a server are changed only when it is named twice.
 pub(super) fn servers_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
     let servers = changed_servers(study);
@@ -38,8 +55,9 @@ pub(super) fn servers_named(study: &Study, confirmed: Option<&str>) -> Result<()
         return Ok(());
     }
     Err(format!(
-        "this study changes settings of the whole server {} and puts them back at the end of each run (engine.changes); to confirm, add --yes {}",
+        "this study changes {}: {}; to confirm, add --yes {}",
         servers.join(" and "),
+        changes_in_words(study),
         names_for_yes(study)
     ))
 }
@@ -73,6 +91,20 @@ mod tests {
         assert_eq!(named("sqlserver://db1"), ["db1"]);
         assert_eq!(named("sqlserver://me@a,b:1433/s@le"), ["a,b:1433/s@le"]);
         assert!(changed_servers(&study("sqlserver://db1/shop", "refused")).is_empty());
+    }
+
+    #[test]
+    fn a_failover_is_said_where_the_server_is_named() {
+        let with = |fault: &str| {
+            let mut study = study("sqlserver://me@a,b/shop", "allowed");
+            study.settings.0.insert("drill.fault".to_owned(), Value::Text(fault.to_owned()));
+            servers_named(&study, None).expect_err("it is not named")
+        };
+        assert!(with("switchover").contains("all databases of its group move to another server"));
+        let forced = with("forced failover");
+        assert!(forced.contains("DESTRUCTIVE, acknowledged commits may be lost"), "{forced}");
+        assert!(forced.ends_with("add --yes a,b/shop"), "{forced}");
+        assert!(!with("none").contains("group"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A drill: after the measured window something is made to fail while load goes on, until the users' throughput is back. May not know how
 //! a fault is made.
 
+use super::existing_drill;
 use super::fork;
 use super::managed_drill;
 use super::preparation::PreparedRun;
@@ -111,7 +112,7 @@ pub(super) struct FaultTimes {
 }
 
 impl FaultTimes {
-    fn of(context: &RunContext<'_>, instance: &InstancePlan, made: FaultInForce) -> Self {
+    pub(super) fn of(context: &RunContext<'_>, instance: &InstancePlan, made: FaultInForce) -> Self {
         let [begun, after, at] = [made.begun, made.after, made.at].map(|moment| in_seconds(context, instance, moment));
         Self { begun, after, at }
     }
@@ -134,6 +135,9 @@ pub(super) fn carry_out(
         None => {
             course.in_force = FaultTimes { begun: now(context), after: now(context), at: now(context) };
             last(context, asked)?;
+        }
+        Some(fault) if fault.is_a_failover() && prepared.manager.is_none() => {
+            existing_drill::replace(context, prepared, (fault, &mut course))?;
         }
         Some(fault) if fault.takes_the_primary() && prepared.manager.is_some() => {
             managed_drill::replace(context, prepared, asked, fault, &mut course)?;

@@ -1,10 +1,12 @@
-//! Faults of the instances of a deployment and of the arbiter beside them: made, undone, ended. May not know when a drill makes one.
+//! Faults of the instances of a deployment and of the arbiter beside them: made, undone, ended; and failovers of existing servers. May not
+//! know when a drill makes one.
 
 use super::testbed::Testbed;
 use proofload_model::deployment::{InstanceName, InstancePlan};
 use proofload_model::drill::{FaultInForce, FaultKind, FaultUndone};
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::group_failover::{FailoverKind, FailoverReport, SeedingReading};
 use proofload_model::manager::ClusterReading;
 use proofload_model::wire::host;
 
@@ -22,6 +24,21 @@ impl Testbed<'_, '_> {
         strength: FaultStrength,
     ) -> Result<FaultInForce, Error> {
         self.ask(instance, host::MakeFault { instance: instance.name.clone(), kind, strength })
+    }
+
+    /// Has existing servers fail over by their own command.
+    pub(super) fn fail_over(&mut self, kind: FailoverKind) -> Result<FailoverReport, Error> {
+        self.ask(self.primary(), host::FailOver { instance: self.primary().name.clone(), kind })
+    }
+
+    /// Lets existing servers follow again that a forced failover has suspended; tells whether none is.
+    pub(super) fn resume_group(&mut self) -> Result<bool, Error> {
+        self.ask(self.primary(), host::ResumeGroup { instance: self.primary().name.clone() })
+    }
+
+    /// Reads how standbys of existing servers are filled.
+    pub(super) fn read_seeding(&mut self) -> Result<Vec<SeedingReading>, Error> {
+        self.ask(self.primary(), host::ReadSeeding { instance: self.primary().name.clone() })
     }
 
     /// Makes a fault of the arbiter of the failover manager.

@@ -4,6 +4,7 @@
 use super::link_check;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use super::seeding;
 use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::{ReplicationProof, RunEvent};
@@ -58,6 +59,7 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
 pub(super) fn establish_existing(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(asked) = &prepared.replication else { return Ok(()) };
     context.testbed(prepared).watch_existing(asked.clone())?;
+    seeding::wait(context, prepared)?;
     wait_until_in_force(context, &prepared.deployment, asked)?;
     let mode = asked.mode.to_string();
     let source = "the server's own views and a separate connection; nothing was withheld";

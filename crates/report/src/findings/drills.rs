@@ -166,7 +166,8 @@ impl<'r> DrilledPoint<'r> {
         }
         // A manager brings back what was killed alone or switched over; a drill starts others again only where they are to rejoin.
         let is_left = || match report.manager {
-            Some(_) => report.fault.is_some_and(|fault| matches!(fault.kind, FaultKind::Kill | FaultKind::Switchover)),
+            _ if report.fault.is_some_and(FaultAsked::is_a_failover) => true,
+            Some(_) => report.fault.is_some_and(|fault| fault.kind == FaultKind::Kill),
             None => report.reach.is_some_and(|reach| reach.reached > 1),
         };
         report.promoted_at.is_none() || report.rejoin_asked_at.is_some() || is_left()

@@ -13,7 +13,7 @@ use crate::findings::drills::{DrillOf, DrilledPoint};
 use crate::numbers::{counted, short};
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::Unit;
-use proofload_model::drill::{ProbeKind, drill};
+use proofload_model::drill::{FaultKind, ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::ReplicationMode;
@@ -282,12 +282,14 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
         }
         let open = point.drills.iter().filter_map(|drill| drill.report.reach).filter(|reach| !reach.holds_all).count();
         if open > 0 && point.mode.waits() {
-            told.extend(prose![
-                Inline::Strong(prose![label]),
-                ": in ",
-                counted(open, "drill"),
+            let is_forced =
+                |drill: &DrillOf<'_>| drill.report.fault.is_some_and(|one| one.kind == FaultKind::ForcedFailover);
+            let why = if point.drills.iter().any(is_forced) {
+                " a standby was forced to take over with what it had, so the mode does not exclude a loss. "
+            } else {
                 " too few standbys answered before the promotion, so the mode alone does not exclude a loss. "
-            ]);
+            };
+            told.extend(prose![Inline::Strong(prose![label]), ": in ", counted(open, "drill"), why]);
         }
     }
     (!told.is_empty()).then_some(told)

@@ -321,7 +321,8 @@ fn a_cable_that_is_not_cut_is_no_partition_and_one_that_stays_cut_is_not_undone(
 #[test]
 fn every_word_has_a_maker() {
     for fault in FAULT_WORDS.iter().filter_map(|words| FaultAsked::of(words).flatten()) {
-        assert!(of(fault.kind).is_ok(), "{fault}");
+        // Servers that were not started here are told so by their engine.
+        assert_eq!(of(fault.kind).is_ok(), fault.kind != FaultKind::ForcedFailover, "{fault}");
     }
 }
 

@@ -4,6 +4,7 @@
 mod admission;
 mod discarded;
 mod engine_settings;
+mod failover;
 mod faulty;
 mod flushes;
 mod fork;

@@ -5,7 +5,9 @@ use super::held::engine;
 use crate::instances;
 use crate::relay::{LinkLaw, Relay};
 use crate::sys;
-use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target};
+use proofload_engine::{
+    ExistingReplication, GroupFailover, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
@@ -110,6 +112,16 @@ impl InstanceReplication {
     pub(super) fn of_existing(target: &Target, asked: ReplicationAsked) -> Result<Self, Error> {
         existing(target)?;
         Ok(Self { facet: None, target: target.clone(), asked: Some(asked), watch: None })
+    }
+
+    /// Failover of the group of a server that was not started here, and what its servers are reached by.
+    pub(super) fn failover(&self) -> Result<(&'static dyn GroupFailover, &Target), Error> {
+        let facet = match self.facet {
+            Some(_) => None,
+            None => existing(&self.target)?.failover(),
+        };
+        let facet = facet.ok_or_else(|| Error::refused("failed to fail over: the servers have no command for it"))?;
+        Ok((facet, &self.target))
     }
 
     /// Tells whether others follow it.

@@ -20,6 +20,7 @@ use proofload_engine::{ReplicationWatch, Target};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone, LogFork};
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::group_failover::{FailoverReport, SeedingReading};
 use proofload_model::intervention::LimitMeter;
 use proofload_model::log_level::LogLevel;
 use proofload_model::manager::ClusterReading;
@@ -30,14 +31,14 @@ use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Admit, AreDiscarded, Attach, BeforeRewind, BeginCommit, CatchUp, ChangeLimits, CheckQuiet, CopyInstance, Create,
-    DataEnd, Describe, Detach, Discard, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll,
-    HoldStandby, HostService, IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink,
-    MeasureReads, MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote,
-    Protect, Purge, QuietCheck, ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived,
-    ReadReplication, ReadUsage, ReadUsed, ReadWork, ReadsMeasured, RefitLog, Release, Request, RestoreSnapshot,
-    RestoreTarget, Rewind, SaveSnapshot, SeeCommitWait, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged,
-    StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify,
-    WatchExisting,
+    DataEnd, Describe, Detach, Discard, DropPageCache, EndCommit, EndFaulty, FailOver, FindSnapshot, Follow,
+    HasAppliedAll, HoldStandby, HostService, IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault,
+    MeasureLink, MeasureReads, MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult,
+    Promote, Protect, Purge, QuietCheck, ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived,
+    ReadReplication, ReadSeeding, ReadUsage, ReadUsed, ReadWork, ReadsMeasured, RefitLog, Release, Request,
+    RestoreSnapshot, RestoreTarget, ResumeGroup, Rewind, SaveSnapshot, SeeCommitWait, SnapshotCopy, Start,
+    StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep,
+    TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -365,6 +366,18 @@ impl HostService for HostRole {
 
     fn make_fault(&mut self, ask: MakeFault) -> Result<FaultInForce, Error> {
         managed::make_fault(self, ask)
+    }
+
+    fn fail_over(&mut self, ask: FailOver) -> Result<FailoverReport, Error> {
+        self.held(&ask.instance).fail_over(ask.kind)
+    }
+
+    fn resume_group(&mut self, ask: ResumeGroup) -> Result<bool, Error> {
+        self.held(&ask.instance).resume_group()
+    }
+
+    fn read_seeding(&mut self, ask: ReadSeeding) -> Result<Vec<SeedingReading>, Error> {
+        self.held(&ask.instance).seeding()
     }
 
     fn undo_fault(&mut self, ask: UndoFault) -> Result<FaultUndone, Error> {

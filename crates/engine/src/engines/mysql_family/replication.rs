@@ -71,6 +71,7 @@ impl<F: FamilyMember> Replication for F {
             modes: MODES,
             settings: F::FLAVOUR.replication.settings,
             by_url: &[],
+            failover_by_url: false,
             managers: &[],
             confirmations: F::FLAVOUR.replication.confirmations,
             extent: StandbyExtent { hosts: false, rejoins: false },

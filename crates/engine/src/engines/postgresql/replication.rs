@@ -101,6 +101,7 @@ impl Replication for Postgresql {
             modes: MODES,
             settings: SETTINGS,
             by_url: &[],
+            failover_by_url: false,
             managers: &ManagerKind::ALL,
             confirmations: Confirmation::ALL,
             extent: StandbyExtent::ALL,

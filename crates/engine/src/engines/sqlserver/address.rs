@@ -13,6 +13,10 @@ const DATABASE: &str = "proofload";
 const SCHEME: &str = "sqlserver";
 /// Port of a URL without one.
 const PORT: u16 = 1433;
+/// Port of the browser service. Source: [MC-SQLR] 1.9.
+const BROWSER_PORT: u16 = 1434;
+/// Bytes that the name of an instance may have. Source: [MC-SQLR] 2.2.3.
+const MOST_INSTANCE_BYTES: usize = 32;
 /// Name by which the server lists our sessions.
 const PROGRAM: &str = "proofload";
 
@@ -29,6 +33,15 @@ pub(super) enum Encryption {
     Strict,
 }
 
+/// How an account proves itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Authentication {
+    /// An account of the server's own, by its password.
+    Password,
+    /// `entra-token`: an account of Microsoft Entra, by an access token that somebody else fetched.
+    Token,
+}
+
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub(super) struct ServerAddress {
@@ -36,7 +49,16 @@ pub(super) struct ServerAddress {
     pub(super) options: SocketOptions,
     pub(super) user: String,
     pub(super) database: String,
+    /// The password, or the token.
     pub(super) password: Option<Password>,
+    pub(super) authentication: Authentication,
+    /// The named instance whose port the browser service tells; `None` where the port is known.
+    pub(super) instance: Option<String>,
+    pub(super) browser_port: u16,
+    /// Whether the login says that it only reads, so that an availability group may send it to a secondary.
+    pub(super) read_only: bool,
+    /// Whether all addresses of the host's name are dialled at once.
+    pub(super) every_address: bool,
     pub(super) encryption: Encryption,
     pub(super) tls: TlsClient,
     /// Name by which the server lists the session.
@@ -55,7 +77,16 @@ impl ServerAddress {
         })?;
         let mut address = Self::parse(text)?;
         let given = target.endpoints.password().map(|given| Password::new(given.reveal()));
-        address.password = given.map_or_else(password::find, |given| Ok(Some(given)))?;
+        let authentication = address.authentication;
+        address.password = given.map_or_else(|| password::find(authentication), |given| Ok(Some(given)))?;
+        let is_given = address.password.as_ref().is_some_and(|password| !password.reveal().is_empty());
+        if authentication == Authentication::Token && !is_given {
+            return Err(Error::other(format!(
+                "connect to {}: authentication=entra-token needs an access token: {}",
+                address.in_words(),
+                password::TOKEN_REMEDY
+            )));
+        }
         Ok(address)
     }
 
@@ -92,6 +123,7 @@ impl ServerAddress {
                  a file in SQLCMDPASSWORD_FILE, on the load host",
             ));
         }
+        let (host, instance) = host_and_instance(host).map_err(wrong)?;
         let (name, port) = host_and_port(host, PORT).ok_or_else(|| wrong("its port is no number"))?;
         let or = |given: &str, default: &str| if given.is_empty() { default.to_owned() } else { decoded(given) };
         let name = or(name, "localhost");
@@ -101,6 +133,11 @@ impl ServerAddress {
             user: or(user, DATABASE),
             database: or(database, DATABASE),
             password: None,
+            authentication: Authentication::Password,
+            instance,
+            browser_port: BROWSER_PORT,
+            read_only: false,
+            every_address: false,
             encryption: Encryption::All,
             tls: TlsClient { proof: Proof::None, root: None, identity: None },
             program: PROGRAM.to_owned(),
@@ -117,7 +154,10 @@ impl ServerAddress {
     fn take(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
             "encrypt" => self.encryption = encryption(value)?,
-            "trust-server-certificate" => self.trusts_any = switch(value)?,
+            "authentication" => self.authentication = authentication(value)?,
+            "intent" => self.read_only = is_read_only(value)?,
+            "multi-subnet-failover" => self.every_address = switch(key, value)?,
+            "trust-server-certificate" => self.trusts_any = switch(key, value)?,
             "certificate-authority" => self.tls.root = Some(PathBuf::from(value)).filter(|_| !value.is_empty()),
             "host-name-in-certificate" => {
                 if let Place::Tcp { name, .. } = &mut self.place {
@@ -130,18 +170,27 @@ impl ServerAddress {
                     .map_err(|_| Error::other("connect-timeout of the SQL Server URL is no number of seconds"))?;
                 self.options.patience = Some(Duration::from_secs(seconds));
             }
+            "browser-port" => {
+                let told = value.parse::<u16>().ok().filter(|port| *port != 0);
+                self.browser_port =
+                    told.ok_or_else(|| Error::other("browser-port of the SQL Server URL is no number of a port"))?;
+            }
+            "instance" => {
+                let text = "read the SQL Server URL: the instance stands behind the host: sqlserver://user@host\\instance/database";
+                return Err(Error::other(text));
+            }
             // The value is not shown: it may be a secret.
             _ => {
                 return Err(Error::other(format!(
                     "read the SQL Server URL: {key:?} is not known; there are encrypt, trust-server-certificate, certificate-authority, \
-                     host-name-in-certificate, connect-timeout"
+                     host-name-in-certificate, authentication, intent, multi-subnet-failover, browser-port, connect-timeout"
                 )));
             }
         }
         Ok(())
     }
 
-    /// Says how far the server is proved: where all is encrypted, by a certificate, unless any will do.
+    /// Says how far the server is proved: where all is encrypted, by a certificate, unless any will do. A token needs a proved server.
     fn prove(&mut self) -> Result<(), Error> {
         let must = matches!(self.encryption, Encryption::All | Encryption::Strict) && !self.trusts_any;
         if must && self.tls.root.is_none() {
@@ -151,15 +200,61 @@ impl ServerAddress {
             ));
         }
         self.tls.proof = if self.tls.root.is_some() && !self.trusts_any { Proof::Host } else { Proof::None };
+        if self.authentication == Authentication::Token && !self.is_proved_and_encrypted() {
+            return Err(Error::other(
+                "read the SQL Server URL: whoever reads an access token can use it, so authentication=entra-token needs encrypt=mandatory \
+                 or strict, and a proved server: name a certificate-authority, and leave trust-server-certificate out",
+            ));
+        }
         Ok(())
+    }
+
+    /// Whether all is encrypted, for a server whose certificate is proved to be that of its host.
+    pub(super) fn is_proved_and_encrypted(&self) -> bool {
+        matches!(self.encryption, Encryption::All | Encryption::Strict) && self.tls.proof == Proof::Host
     }
 
     /// Database and place in words.
     pub(super) fn in_words(&self) -> String {
-        match &self.place {
-            Place::Tcp { address, port, .. } => format!("{} on {address} port {port}", self.database),
-            Place::Unix(path) => format!("{} on {}", self.database, path.display()),
+        match (&self.place, &self.instance) {
+            (Place::Tcp { address, .. }, Some(instance)) => format!("{} on {address}\\{instance}", self.database),
+            (Place::Tcp { address, port, .. }, None) => format!("{} on {address} port {port}", self.database),
+            (Place::Unix(path), _) => format!("{} on {}", self.database, path.display()),
         }
+    }
+}
+
+/// The host, and the instance that stands behind a backslash; else what is wrong.
+fn host_and_instance(host: &str) -> Result<(&str, Option<String>), &'static str> {
+    let parts = ["\\", "%5C", "%5c"].into_iter().find_map(|mark| host.split_once(mark));
+    let Some((host, instance)) = parts else { return Ok((host, None)) };
+    let instance = decoded(instance);
+    if instance.contains(':') || host.trim_end_matches(|letter: char| letter.is_ascii_digit()).ends_with(':') {
+        return Err("it names an instance and a port: leave one of them out");
+    }
+    let is_name = |letter: char| letter.is_ascii_graphic() && !matches!(letter, ';' | '\\');
+    if instance.is_empty() || instance.len() > MOST_INSTANCE_BYTES || !instance.chars().all(is_name) {
+        return Err(
+            "its instance is no name of 1 to 32 letters, digits and signs of ASCII; name the instance's port instead",
+        );
+    }
+    Ok((host, Some(instance)))
+}
+
+fn authentication(word: &str) -> Result<Authentication, Error> {
+    match word.to_ascii_lowercase().as_str() {
+        "password" => Ok(Authentication::Password),
+        "entra-token" => Ok(Authentication::Token),
+        // The word is not shown: it may be the token.
+        _ => Err(Error::other("read the SQL Server URL: authentication is password or entra-token")),
+    }
+}
+
+fn is_read_only(word: &str) -> Result<bool, Error> {
+    match word.to_ascii_lowercase().as_str() {
+        "readonly" => Ok(true),
+        "readwrite" => Ok(false),
+        _ => Err(Error::other("read the SQL Server URL: intent is readonly or readwrite")),
     }
 }
 
@@ -178,8 +273,8 @@ fn encryption(word: &str) -> Result<Encryption, Error> {
     })
 }
 
-fn switch(word: &str) -> Result<bool, Error> {
-    word.parse().map_err(|_| Error::other("read the SQL Server URL: trust-server-certificate is true or false"))
+fn switch(key: &str, word: &str) -> Result<bool, Error> {
+    word.parse().map_err(|_| Error::other(format!("read the SQL Server URL: {key} is true or false")))
 }
 
 /// The URLs of each host; the whole text alone where it names one host or has another form.
@@ -217,6 +312,57 @@ mod tests {
         check("sqlserver://me@db1/shop?encrypt=yes", Err("optional, mandatory"));
         check("mariadb://me@db1/shop", Err("sqlserver://user@host"));
         check("sqlserver://me@db1:x/shop", Err("its port is no number"));
+    }
+
+    #[test]
+    fn an_instance_stands_behind_the_host() {
+        let any = "trust-server-certificate=true";
+        check(&format!(r"sqlserver://me@db1\SALES/shop?{any}"), Ok(r"me: shop on db1\SALES"));
+        check(&format!("sqlserver://me@db1%5cSQL$1/shop?{any}"), Ok(r"me: shop on db1\SQL$1"));
+        check(&format!(r"sqlserver://[::1]\SALES?{any}"), Ok(r"proofload: proofload on ::1\SALES"));
+        check(&format!(r"sqlserver://me@db1:1433\SALES/shop?{any}"), Err("an instance and a port"));
+        check(&format!(r"sqlserver://me@db1\SALES:1433/shop?{any}"), Err("an instance and a port"));
+        check(&format!(r"sqlserver://me@db1\/shop?{any}"), Err("its instance is no name"));
+        check(&format!(r"sqlserver://me@db1\A;B/shop?{any}"), Err("its instance is no name"));
+        check(&format!(r"sqlserver://me@db1\{}/shop?{any}", "x".repeat(33)), Err("its instance is no name"));
+        check(
+            &format!("sqlserver://me@db1/shop?{any}&instance=SALES"),
+            Err(r"sqlserver://user@host\instance/database"),
+        );
+        check(&format!("sqlserver://me@db1/shop?{any}&browser-port=0"), Err("browser-port"));
+        assert_eq!(
+            each(&format!(r"sqlserver://me@a\X,b\Y/x?{any}")),
+            [format!(r"sqlserver://me@a\X/x?{any}"), format!(r"sqlserver://me@b\Y/x?{any}")]
+        );
+    }
+
+    #[test]
+    fn a_token_goes_to_a_proved_server_alone() {
+        let token = "sqlserver://db1/shop?authentication=entra-token";
+        check(&format!("{token}&certificate-authority=/ca.pem"), Ok("proofload: shop on db1 port 1433"));
+        check(&format!("{token}&encrypt=strict&certificate-authority=/ca.pem"), Ok("proofload: shop on db1 port 1433"));
+        for weak in [
+            "trust-server-certificate=true",
+            "certificate-authority=/ca.pem&trust-server-certificate=true",
+            "certificate-authority=/ca.pem&encrypt=optional",
+            "encrypt=none",
+        ] {
+            check(&format!("{token}&{weak}"), Err("a proved server"));
+        }
+        check("sqlserver://db1/shop?authentication=s3cret", Err("password or entra-token"));
+    }
+
+    #[test]
+    fn options_of_groups_are_read() {
+        let read = |query: &str| {
+            let url = format!("sqlserver://db1?trust-server-certificate=true&{query}");
+            ServerAddress::parse(&url).map(|address| (address.read_only, address.every_address))
+        };
+        assert_eq!(read("intent=readonly").expect("it is understood"), (true, false));
+        assert_eq!(read("intent=ReadWrite&multi-subnet-failover=true").expect("it is understood"), (false, true));
+        assert!(read("intent=maybe").expect_err("no such intent").to_string().contains("readonly or readwrite"));
+        let error = read("multi-subnet-failover=yes").expect_err("no such word").to_string();
+        assert!(error.contains("multi-subnet-failover is true or false"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Secondaries of an availability group that Proofload did not make: the server keeps the mode of each replica, and what the primary says of
-//! its group is read. Changes nothing of the server. Untested on a real group. Source: Microsoft's documentation,
-//! "`sys.dm_hadr_database_replica_states`", "`sys.availability_replicas`", "Differences between availability modes".
+//! Secondaries of an availability group that Proofload did not make: the server keeps the mode of each replica, and what the primary says
+//! of its group is read. Changes nothing of the server; a failover is ordered in a file of its own. Untested on a real group. Source:
+//! Microsoft's documentation, "`sys.dm_hadr_database_replica_states`", "`sys.availability_replicas`", "Differences between availability
+//! modes".
 
 use super::address::ServerAddress;
 use super::engine::Sqlserver;
@@ -8,7 +9,7 @@ use super::observer::PROGRAM;
 use super::replica_group::ReplicaGroup;
 use super::session::{connect, takes_writes};
 use super::wire::ServerConnection;
-use crate::contract::{Error, ErrorClass, ExistingReplication, ReplicationWatch, Target};
+use crate::contract::{Error, ErrorClass, ExistingReplication, GroupFailover, ReplicationWatch, Target};
 use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 
@@ -25,6 +26,10 @@ impl ExistingReplication for Sqlserver {
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
         Ok(Box::new(GroupWatch::new(primary, asked)?))
+    }
+
+    fn failover(&self) -> Option<&dyn GroupFailover> {
+        Some(self)
     }
 }
 

@@ -1,10 +1,11 @@
 //! What SQL Server can do. May not know a workload's tables.
 
 use super::scratch::SqlserverScratch;
-use super::{SqlserverSession, address, changes, database, observer, settings};
+use super::wire::SqlserverRecorder;
+use super::{SqlserverSession, address, changes, database, ledger, observer, settings};
 use crate::contract::{
-    About, Backups, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer,
-    ScratchDatabases, ServerChanges, ServerRights, Snapshots, SqlEngine, Target, Work,
+    About, Backups, Engine, Error, ExistingReplication, ExistingServer, Installation, LedgerTexts, Memory, Observer,
+    ScratchDatabases, ServerChanges, ServerRights, Snapshots, SqlEngine, Target, WireRecorder, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -44,6 +45,10 @@ impl Engine for Sqlserver {
         Some(&SqlserverScratch)
     }
 
+    fn recorder(&self) -> Option<&dyn WireRecorder> {
+        Some(&SqlserverRecorder)
+    }
+
     fn snapshots(&self) -> Option<Snapshots> {
         Some(Snapshots::Backups)
     }
@@ -62,6 +67,10 @@ impl Engine for Sqlserver {
 
     fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
         Some(self)
+    }
+
+    fn ledger_texts(&self) -> LedgerTexts {
+        ledger::TEXTS
     }
 
     fn has_database<'a>(&'a self, target: &'a Target) -> Work<'a, bool> {

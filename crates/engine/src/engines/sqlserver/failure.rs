@@ -1,5 +1,6 @@
 //! SQL Server's errors by number as classes. May not retry. Source: Microsoft's documentation, "Database engine events and errors".
 
+use super::address::Authentication;
 use crate::contract::{Error, ErrorClass};
 use proofload_model::units::duration_text;
 use std::time::Duration;
@@ -42,9 +43,12 @@ fn class(said: &ServerMessage<'_>) -> ErrorClass {
         1205 | 1222 | 3960 | 3961 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 | 49_918..=49_920 => {
             ErrorClass::Retryable
         }
-        // The network, the shut-down, a replica that is no primary any more, a database that moves.
-        64 | 233 | 596 | 976 | 978 | 983 | 6005 | 10_053 | 10_054 | 10_060 | 10_928 | 35_250 | 40_197 | 40_501
-        | 40_613 => ErrorClass::ConnectionLost,
+        // The network, the shut-down, a database that moves.
+        64 | 233 | 596 | 6005 | 10_053 | 10_054 | 10_060 | 10_928 | 35_250 | 40_197 | 40_501 | 40_613 => {
+            ErrorClass::ConnectionLost
+        }
+        // Not the primary any more, or not yet: its database recovers, lets nobody in, or takes no writes.
+        921 | 922 | 976 | 978 | 979 | 982 | 983 | 988 | 3906 => ErrorClass::ConnectionLost,
         // Disk, log, memory, grants of memory.
         701 | 802 | 1101 | 1105 | 3257 | 8645 | 8651 | 9002 | 40_544 => ErrorClass::OutOfSpace,
         220 | 241 | 245 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 50_001 => ErrorClass::Data,
@@ -69,8 +73,12 @@ pub(super) fn not_stopped(limit: Duration, waited: Duration) -> Error {
 }
 
 /// What helps where the server does not let us in.
-pub(super) fn advice(code: &str) -> &'static str {
+pub(super) fn advice(code: &str, authentication: Authentication) -> &'static str {
     match code {
+        "18456" if authentication == Authentication::Token => {
+            "; fetch a new access token for https://database.windows.net/, as the old one may have expired, and see that the database has \
+             a user for the account (CREATE USER … FROM EXTERNAL PROVIDER)"
+        }
         "18456" => "; set SQLCMDPASSWORD for the load agent, and see that the server takes SQL logins",
         "4060" => "; make an empty database of this name, which the first run fills, or give the account rights on it",
         "18470" => "; the account is disabled",
@@ -92,6 +100,11 @@ mod tests {
             (3960, 16, ErrorClass::Retryable),
             (41_302, 16, ErrorClass::Retryable),
             (40_613, 17, ErrorClass::ConnectionLost),
+            (3906, 16, ErrorClass::ConnectionLost),
+            (978, 14, ErrorClass::ConnectionLost),
+            (982, 14, ErrorClass::ConnectionLost),
+            (988, 14, ErrorClass::ConnectionLost),
+            (922, 14, ErrorClass::ConnectionLost),
             (9002, 17, ErrorClass::OutOfSpace),
             (8645, 17, ErrorClass::OutOfSpace),
             (2627, 14, ErrorClass::Data),
@@ -104,6 +117,8 @@ mod tests {
         for (number, severity, expected) in cases {
             assert_eq!(of_server(&said(number, severity)).class(), expected, "{number}");
         }
+        assert!(advice("18456", Authentication::Password).contains("SQLCMDPASSWORD"));
+        assert!(advice("18456", Authentication::Token).contains("a new access token"));
         let told = of_server(&said(2627, 14));
         assert_eq!((told.to_string().as_str(), told.code()), ("Oh.; state 3, severity 14, pay line 7 (2627)", "2627"));
     }

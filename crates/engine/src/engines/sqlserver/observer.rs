@@ -2,6 +2,7 @@
 
 use super::address::ServerAddress;
 use super::availability::{hosts_to_read, open};
+use super::key_rates::{KeyRates, PROCEDURES, SESSION_WAITS};
 use super::thread_times::{self, ThreadTimes};
 use super::wire::ServerConnection;
 use crate::contract::{Error, ErrorClass, Observation, Observer, OwnedRow, OwnedValue, RoleCpu, Target, Value};
@@ -36,6 +37,8 @@ pub(super) struct CounterObserver {
     /// Texts that the server has answered with one of [`LACKING`], which are sent no more.
     lacking: Vec<&'static str>,
     threads: ThreadTimes,
+    /// What is added up by plan of a procedure, and by set of sessions.
+    by_key: [KeyRates; 2],
     runtime: tokio::runtime::Runtime,
 }
 
@@ -43,15 +46,17 @@ impl CounterObserver {
     /// An observer of this target; nothing is connected yet.
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let hosts = hosts_to_read(target)?;
-        Ok(Self { link: None, hosts, lacking: Vec::new(), threads: ThreadTimes::default(), runtime: runtime()? })
+        let by_key = [KeyRates::new(&PROCEDURES), KeyRates::new(&SESSION_WAITS)];
+        let (lacking, threads) = (Vec::new(), ThreadTimes::default());
+        Ok(Self { link: None, hosts, lacking, threads, by_key, runtime: runtime()? })
     }
 }
 
 impl Observer for CounterObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, hosts, lacking, threads, runtime } = self;
+        let Self { link, hosts, lacking, threads, by_key, runtime } = self;
         // Kept outside of what is read in time, so that a late answer to a text that is optional does not take them away.
-        let (mut base, mut of_threads) = (None, None);
+        let (mut base, mut of_threads, mut of_keys) = (None, None, [const { None::<Vec<OwnedRow>> }; 2]);
         let read = async {
             let connection = match link {
                 Some(connection) => connection,
@@ -67,6 +72,9 @@ impl Observer for CounterObserver {
                 rows.extend(where_there(link, text, lacking).await.unwrap_or_default());
             }
             of_threads = where_there(link, thread_times::READ, lacking).await;
+            for (rows, rates) in of_keys.iter_mut().zip(by_key.iter()) {
+                *rows = where_there(link, rates.sql(), lacking).await;
+            }
             Ok::<(), Error>(())
         };
         let outcome = runtime.block_on(in_time(PATIENCE, read));
@@ -74,11 +82,18 @@ impl Observer for CounterObserver {
             Some(rows) => threads.take(&rows, PROGRAM),
             None => threads.miss(),
         }
+        let mut rated = Vec::new();
+        for (rates, rows) in by_key.iter_mut().zip(of_keys) {
+            match rows {
+                Some(rows) => rated.extend(rates.take(&rows)),
+                None => rates.miss(),
+            }
+        }
         if outcome.is_err() {
             self.link = None;
         }
         let rows: Result<Vec<OwnedRow>, Error> = base.map_or_else(|| outcome.map(|()| Vec::new()), Ok);
-        rows.map(|rows| rows.iter().filter_map(|row| observation(row)).collect())
+        rows.map(|rows| rows.iter().filter_map(|row| observation(row)).chain(rated).collect())
             .map_err(|error| error.context("read the server's counters; the account needs VIEW SERVER STATE"))
     }
 

@@ -1,5 +1,6 @@
-//! Passwords, found in the environment of the load host or in a file that it names.
+//! Passwords and access tokens, found in the environment of the load host or in a file that it names.
 
+use super::address::Authentication;
 use crate::contract::Error;
 use crate::engines::wire::{Password, expect_private};
 use std::path::Path;
@@ -7,18 +8,29 @@ use std::path::Path;
 /// The variable that Microsoft's own client reads, and that of a file with the password.
 const VARIABLE: &str = "SQLCMDPASSWORD";
 const FILE_VARIABLE: &str = "SQLCMDPASSWORD_FILE";
+/// The same for access tokens.
+const TOKEN_VARIABLE: &str = "PROOFLOAD_SQLSERVER_TOKEN";
+const TOKEN_FILE_VARIABLE: &str = "PROOFLOAD_SQLSERVER_TOKEN_FILE";
+/// What helps where no token is found, or an old one.
+pub(super) const TOKEN_REMEDY: &str =
+    "set PROOFLOAD_SQLSERVER_TOKEN, or name a file in PROOFLOAD_SQLSERVER_TOKEN_FILE, for the load agent";
 
-/// `SQLCMDPASSWORD`, else the first line of the file that `SQLCMDPASSWORD_FILE` names; `None` without either.
-pub(super) fn find() -> Result<Option<Password>, Error> {
-    if let Ok(password) = std::env::var(VARIABLE) {
+/// `SQLCMDPASSWORD`, else the first line of the file that `SQLCMDPASSWORD_FILE` names; `None` without either. For tokens
+/// `PROOFLOAD_SQLSERVER_TOKEN` and `PROOFLOAD_SQLSERVER_TOKEN_FILE`; the file is read anew for each connection, as tokens expire.
+pub(super) fn find(authentication: Authentication) -> Result<Option<Password>, Error> {
+    let (variable, file_variable) = match authentication {
+        Authentication::Password => (VARIABLE, FILE_VARIABLE),
+        Authentication::Token => (TOKEN_VARIABLE, TOKEN_FILE_VARIABLE),
+    };
+    if let Ok(password) = std::env::var(variable) {
         return Ok(Some(Password::new(password)));
     }
-    std::env::var_os(FILE_VARIABLE).map(|file| of_file(Path::new(&file))).transpose()
+    std::env::var_os(file_variable).map(|file| of_file(Path::new(&file))).transpose()
 }
 
 /// The first line of a file that nobody else can read.
 fn of_file(file: &Path) -> Result<Password, Error> {
-    let wrong = |error| Error::other(format!("read the password file {}: {error}", file.display()));
+    let wrong = |error| Error::other(format!("read the password or token in the file {}: {error}", file.display()));
     expect_private(file, &std::fs::metadata(file).map_err(wrong)?)?;
     let text = std::fs::read_to_string(file).map_err(wrong)?;
     Ok(Password::new(text.lines().next().unwrap_or_default()))

@@ -1,6 +1,7 @@
 //! Rights that a login lacks, asked from the server. Rows in bulk come over the connection, not out of files of the server, so that
-//! `ADMINISTER BULK OPERATIONS` is not among them. Never asked of a real server. Source: Microsoft's documentation, "`HAS_PERMS_BY_NAME`",
-//! "`IS_SRVROLEMEMBER`", "RESTORE (Transact-SQL)", "`sys.dm_os_wait_stats`", "`sp_configure`", "ALTER WORKLOAD GROUP".
+//! `ADMINISTER BULK OPERATIONS` is not among them. `CREATE PROCEDURE` and `CREATE TYPE` are part of `db_owner`. Never asked of a real server.
+//! Source: Microsoft's documentation, "`HAS_PERMS_BY_NAME`", "`IS_SRVROLEMEMBER`", "RESTORE (Transact-SQL)", "`sys.dm_os_wait_stats`",
+//! "`sp_configure`", "ALTER WORKLOAD GROUP", "CREATE TYPE (Transact-SQL)".
 
 use super::address::ServerAddress;
 use super::database::{MASTER, is_listed};

@@ -307,7 +307,7 @@ pub(super) async fn takes_writes(connection: &mut ServerConnection) -> Result<bo
 /// Connects and sets the session up.
 pub(super) async fn connect(address: &ServerAddress, database: &str) -> Result<ServerConnection, Error> {
     let context = |error: Error| {
-        let advice = failure::advice(error.code());
+        let advice = failure::advice(error.code(), address.authentication);
         error.context(format!("connect to {}{advice}", address.in_words()))
     };
     let mut connection = ServerConnection::open(address, Some(database)).await.map_err(context)?;

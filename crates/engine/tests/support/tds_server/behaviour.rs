@@ -69,6 +69,19 @@ pub(crate) type Answer = Vec<Part>;
 /// What a test answers to each statement and each call, by its text or name and its parameters.
 pub(crate) type Script = Arc<Mutex<dyn FnMut(&str, &[Parameter]) -> Answer + Send>>;
 
+/// What the server says of logins by token.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TokenRule {
+    /// The token that it takes.
+    pub(crate) token: &'static str,
+    /// What its first answer says of whether it wants one, if anything.
+    pub(crate) wants: Option<u8>,
+    /// The number that the client has to repeat.
+    pub(crate) nonce: Option<[u8; 32]>,
+    /// Sends this acknowledgement of extensions instead of the right one.
+    pub(crate) acknowledges: Option<Vec<u8>>,
+}
+
 /// What the server is like.
 pub(crate) struct Setup {
     pub(crate) encrypts: Encrypts,
@@ -81,6 +94,14 @@ pub(crate) struct Setup {
     pub(crate) packet_size: usize,
     /// Its database keeps texts as UTF-8.
     pub(crate) utf8: bool,
+    /// Takes a token and no password.
+    pub(crate) by_token: Option<TokenRule>,
+    /// Sends every client on to this server and port, after it has let it in; port 0 is its own.
+    pub(crate) sends_on: Option<(String, u16)>,
+    /// Sends on those alone that only read.
+    pub(crate) keeps_writers: bool,
+    /// The instance that it is; takes clients of any where it has no name.
+    pub(crate) instance: Option<&'static str>,
     /// Says that it has stopped, after a late request to; until this is set it says nothing.
     pub(crate) stops: Arc<AtomicBool>,
 }
@@ -95,6 +116,10 @@ impl Default for Setup {
             password: "733363726574",
             packet_size: 512,
             utf8: true,
+            by_token: None,
+            sends_on: None,
+            keeps_writers: false,
+            instance: None,
             stops: Arc::new(AtomicBool::new(true)),
         }
     }

@@ -13,6 +13,8 @@ pub(crate) enum Datum {
     Date(u32),
     /// Days since 0001-01-01 and parts of a second since midnight.
     Moment(u32, u64),
+    /// Name of the type, with its schema where that is told, and rows.
+    Table(String, Vec<Vec<Datum>>),
 }
 
 impl Datum {

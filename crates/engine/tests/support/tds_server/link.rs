@@ -62,6 +62,11 @@ impl Link {
         }
     }
 
+    /// The server's port.
+    pub(super) fn port(&self) -> u16 {
+        self.stream.local_addr().expect("it is connected").port()
+    }
+
     /// Whether the client has sent something, or ends.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         self.stream.peek(&mut [0]).map(drop)

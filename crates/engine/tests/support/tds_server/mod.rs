@@ -4,12 +4,14 @@
 #![allow(dead_code, unused_imports, reason = "shared by several test binaries, each of which uses another part")]
 
 mod behaviour;
+mod browser;
 mod datum;
 mod link;
 mod requests;
 mod serve;
 mod tokens;
 
-pub(crate) use behaviour::{Answer, Encrypts, Misbehaviour, Parameter, Part, Setup};
+pub(crate) use behaviour::{Answer, Encrypts, Misbehaviour, Parameter, Part, Setup, TokenRule};
+pub(crate) use browser::Browser;
 pub(crate) use datum::{ColumnForm, Datum};
 pub(crate) use serve::TdsServer;

@@ -2,6 +2,7 @@
 
 use super::behaviour::Parameter;
 use super::datum::{Datum, moment_width};
+use std::collections::BTreeMap;
 
 /// Reads from the front.
 pub(super) struct Front<'a>(pub(super) &'a [u8]);
@@ -35,6 +36,24 @@ pub(super) fn wide(bytes: &[u8]) -> String {
     String::from_utf16(&units).expect("UTF-16")
 }
 
+/// The options of the first message, by their numbers.
+pub(super) fn first_message(body: &[u8]) -> BTreeMap<u8, Vec<u8>> {
+    let number = |bytes: &[u8]| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+    let options = body.chunks(5).take_while(|option| option[0] != 0xFF);
+    let data = |option: &[u8]| body[number(&option[1..])..][..number(&option[3..])].to_vec();
+    options.map(|option| (option[0], data(option))).collect()
+}
+
+/// A token with which an account logs on.
+#[derive(Debug, PartialEq)]
+pub(crate) struct TokenLogin {
+    /// The client repeats that the server has asked for a token.
+    pub(crate) echoes: bool,
+    pub(crate) token: String,
+    /// What the client repeats of the server's number.
+    pub(crate) nonce: Vec<u8>,
+}
+
 /// An account that logs on.
 #[derive(Debug)]
 pub(crate) struct Login {
@@ -44,7 +63,10 @@ pub(crate) struct Login {
     pub(crate) password: String,
     pub(crate) program: String,
     pub(crate) database: String,
+    pub(crate) server: String,
+    pub(crate) read_only: bool,
     pub(crate) features: Vec<u8>,
+    pub(crate) by_token: Option<TokenLogin>,
 }
 
 pub(super) fn login(body: &[u8]) -> Login {
@@ -56,7 +78,7 @@ pub(super) fn login(body: &[u8]) -> Login {
         body[start..start + 2 * letters].to_vec()
     };
     let password: Vec<u8> = bytes(44).into_iter().map(|byte| (byte ^ 0xA5).rotate_right(4)).collect();
-    let mut features = Vec::new();
+    let (mut features, mut by_token) = (Vec::new(), None);
     if body[27] & 0x10 != 0 {
         let place = usize::from(u16::from_le_bytes([body[56], body[57]]));
         let mut front = Front(&body[number(place) as usize..]);
@@ -67,7 +89,10 @@ pub(super) fn login(body: &[u8]) -> Login {
             }
             features.push(feature);
             let size = front.u32();
-            front.take(size as usize);
+            let data = front.take(size as usize);
+            if feature == 2 {
+                by_token = Some(token_login(Front(data)));
+            }
         }
         assert_eq!(front.0, [0; 0], "extensions end the login");
     }
@@ -78,8 +103,19 @@ pub(super) fn login(body: &[u8]) -> Login {
         password: wide(&password),
         program: wide(&bytes(48)),
         database: wide(&bytes(68)),
+        server: wide(&bytes(52)),
+        read_only: body[26] & 0x20 != 0,
         features,
+        by_token,
     }
+}
+
+/// A login by a token that the client has: its kind is 1, in the seven bits above the one that repeats.
+fn token_login(mut front: Front<'_>) -> TokenLogin {
+    let options = front.u8();
+    assert_eq!(options >> 1, 1, "a token that the client has");
+    let size = front.u32() as usize;
+    TokenLogin { echoes: options & 1 == 1, token: wide(front.take(size)), nonce: front.0.to_vec() }
 }
 
 /// Descriptor of the transaction in what goes in front of a request.
@@ -153,8 +189,44 @@ fn value(kind: u8, front: &mut Front<'_>) -> Datum {
                 |bytes: Vec<u8>| if kind == 0xE7 { wide(&bytes) } else { String::from_utf8(bytes).expect("UTF-8") };
             bytes.map_or(Datum::Null, |bytes| Datum::Text(read(bytes)))
         }
+        0xF3 => table(front),
         other => panic!("a parameter of type {other:02X}"),
     }
+}
+
+/// A table: the name of its type, its columns, its rows.
+fn table(front: &mut Front<'_>) -> Datum {
+    let (database, schema, type_name) = (name(front), name(front), name(front));
+    assert_eq!(database, "", "the type is of this database");
+    let mut sizes = Vec::new();
+    for _ in 0..front.u16() {
+        assert_eq!((front.u32(), front.u16()), (0, 0), "no type of a user, no flags");
+        assert_eq!(front.u8(), 0x26, "columns of integers");
+        sizes.push(front.u8());
+        assert_eq!(name(front), "", "columns have no names");
+    }
+    assert_eq!(front.u8(), 0, "nothing more is told of the columns");
+    let mut rows = Vec::new();
+    loop {
+        match front.u8() {
+            0 => break,
+            token => assert_eq!(token, 1, "a row"),
+        }
+        let mut row = Vec::new();
+        for size in &sizes {
+            assert_eq!(front.0[0], *size, "a value of the width of its column");
+            row.push(short(front, |bytes| Datum::Integer(integer(bytes))));
+        }
+        rows.push(row);
+    }
+    let dot = if schema.is_empty() { "" } else { "." };
+    Datum::Table(format!("{schema}{dot}{type_name}"), rows)
+}
+
+/// A text with its length in letters in one byte.
+fn name(front: &mut Front<'_>) -> String {
+    let letters = front.u8();
+    wide(front.take(2 * usize::from(letters)))
 }
 
 fn short(front: &mut Front<'_>, read: impl Fn(&[u8]) -> Datum) -> Datum {

@@ -3,7 +3,7 @@
 use super::behaviour::{Answer, Encrypts, Parameter, Part, Script, Setup};
 use super::datum::{Datum, LATIN, UTF8};
 use super::link::{Link, Message};
-use super::requests::{self, Called, Front, wide};
+use super::requests::{self, Called, Front, Login, TokenLogin, wide};
 use super::tokens::{FAILED, MORE, STOPPED, Tokens};
 use std::collections::BTreeMap;
 use std::io;
@@ -36,6 +36,11 @@ impl TdsServer {
             }
         });
         Self { port, log }
+    }
+
+    /// Its port.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Its URL, with these options.
@@ -132,23 +137,7 @@ impl<'a> Client<'a> {
                 self.link.protocol().map(|name| String::from_utf8_lossy(&name).into_owned())
             ));
         }
-        let first = self.link.receive()?;
-        assert_eq!(first.kind, 18, "the first message");
-        let place = first
-            .body
-            .chunks(5)
-            .take_while(|option| option[0] != 0xFF)
-            .find(|option| option[0] == 1)
-            .expect("encryption");
-        let asked = first.body[usize::from(u16::from_be_bytes([place[1], place[2]]))];
-        let word = match self.setup.encrypts {
-            Encrypts::Off => 0,
-            Encrypts::On | Encrypts::Strict => 1,
-            Encrypts::NotSupported => 2,
-            Encrypts::Required => 3,
-        };
-        self.note(format!("first message asks for encryption {asked}"));
-        self.link.send(4, &[0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 16, 0, 0, 1, 0, 0, word])?;
+        let asked = self.answer_first()?;
         let shakes = matches!(self.setup.encrypts, Encrypts::Off | Encrypts::On | Encrypts::Required) && asked != 2;
         if shakes {
             self.link.shake(self.setup)?;
@@ -161,8 +150,9 @@ impl<'a> Client<'a> {
             "login of {} to {:?} as {:?} with version {:08X}, packets of {}, features {:?}",
             login.user, login.database, login.program, login.version, login.packet_size, login.features
         ));
+        self.note_more(&login);
         let mut tokens = Tokens::default();
-        if login.password != self.setup.password {
+        if !self.lets_in(&login) {
             let wrong = "Login failed for user 'me'.";
             tokens.part(&Part::Error { number: 18_456, severity: 14, procedure: "", line: 1, message: wrong }, 0xFD);
             tokens.done(0xFD, FAILED, 0);
@@ -173,11 +163,72 @@ impl<'a> Client<'a> {
         tokens.collation(if self.setup.utf8 { UTF8 } else { LATIN });
         tokens.changed(2, "us_english", "");
         tokens.login_taken(login.version);
+        tokens.acknowledged(self.setup.by_token.as_ref());
+        let sends_on = self.setup.sends_on.as_ref().filter(|_| login.read_only || !self.setup.keeps_writers);
+        if let Some((server, port)) = sends_on {
+            tokens.sent_on(server, if *port == 0 { self.link.port() } else { *port });
+        }
         tokens.changed(4, &self.setup.packet_size.to_string(), "4096");
         tokens.done(0xFD, 0, 0);
         self.link.send(4, &tokens.bytes)?;
         self.link.packet_size = self.setup.packet_size;
         Ok(())
+    }
+
+    /// Answers the first message; what that asks of encryption.
+    fn answer_first(&mut self) -> io::Result<u8> {
+        let first = self.link.receive()?;
+        assert_eq!(first.kind, 18, "the first message");
+        let options = requests::first_message(&first.body);
+        let asked = options[&1][0];
+        let word = match self.setup.encrypts {
+            Encrypts::Off => 0,
+            Encrypts::On | Encrypts::Strict => 1,
+            Encrypts::NotSupported => 2,
+            Encrypts::Required => 3,
+        };
+        self.note(format!("first message asks for encryption {asked}"));
+        let mut answer: Vec<(u8, Vec<u8>)> = vec![(0, vec![16, 0, 0, 1, 0, 0]), (1, vec![word])];
+        let named = String::from_utf8(options[&2].clone()).expect("a name in ASCII");
+        if let Some(instance) = self.setup.instance {
+            answer.push((2, vec![u8::from(!named.trim_end_matches('\0').eq_ignore_ascii_case(instance))]));
+        }
+        if let Some(rule) = &self.setup.by_token {
+            self.note(format!("first message says of tokens {:?}", options.get(&6)));
+            answer.extend(rule.wants.map(|wants| (6, vec![wants])));
+            answer.extend(rule.nonce.map(|nonce| (7, nonce.to_vec())));
+        }
+        let (mut head, mut data): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
+        for (option, bytes) in &answer {
+            head.push(*option);
+            head.extend(((answer.len() * 5 + 1 + data.len()) as u16).to_be_bytes());
+            head.extend((bytes.len() as u16).to_be_bytes());
+            data.extend_from_slice(bytes);
+        }
+        head.push(0xFF);
+        self.link.send(4, &[head, data].concat())?;
+        Ok(asked)
+    }
+
+    /// Notes what few logins have.
+    fn note_more(&self, login: &Login) {
+        if login.read_only || self.setup.sends_on.is_some() {
+            self.note(format!("login at {:?}, only reads: {}", login.server, login.read_only));
+        }
+        if let Some(by_token) = &login.by_token {
+            let TokenLogin { echoes, nonce, .. } = by_token;
+            self.note(format!("login by token, echoes: {echoes}, repeats {} bytes", nonce.len()));
+        }
+    }
+
+    /// Whether the account is let in: by its password, or by its token alone.
+    fn lets_in(&self, login: &Login) -> bool {
+        let Some(rule) = &self.setup.by_token else {
+            return login.password == self.setup.password && login.by_token.is_none();
+        };
+        let nonce = rule.nonce.map(|nonce| nonce.to_vec()).unwrap_or_default();
+        let expected = TokenLogin { echoes: rule.wants == Some(1), token: rule.token.to_owned(), nonce };
+        login.user.is_empty() && login.password.is_empty() && login.by_token.as_ref() == Some(&expected)
     }
 
     /// Says that it has stopped.

@@ -1,6 +1,6 @@
 //! Tokens of answers, put together by the grammar of the document.
 
-use super::behaviour::Part;
+use super::behaviour::{Part, TokenRule};
 use super::datum::{ColumnForm, Datum};
 
 /// What an answer is made of so far.
@@ -71,8 +71,29 @@ impl Tokens {
         short("a server of the tests", &mut body);
         body.extend([16, 0, 0, 1]);
         self.long(0xAD, &body);
-        // UTF-8 is spoken.
-        self.bytes.extend([0xAE, 0x0A, 1, 0, 0, 0, 1, 0xFF]);
+    }
+
+    /// Acknowledges extensions: by default that UTF-8 is spoken, and a login by token.
+    pub(super) fn acknowledged(&mut self, rule: Option<&TokenRule>) {
+        let mut usual = vec![0xAE, 0x0A, 1, 0, 0, 0, 1];
+        if rule.is_some() {
+            usual.extend([2, 0, 0, 0, 0]);
+        }
+        usual.push(0xFF);
+        self.bytes.extend(rule.and_then(|rule| rule.acknowledges.clone()).unwrap_or(usual));
+    }
+
+    /// Another server that the client has to go to: by TCP, with an empty old value.
+    pub(super) fn sent_on(&mut self, server: &str, port: u16) {
+        let mut route = vec![0];
+        route.extend(port.to_le_bytes());
+        route.extend((server.encode_utf16().count() as u16).to_le_bytes());
+        route.extend(server.encode_utf16().flat_map(u16::to_le_bytes));
+        let mut body = vec![20];
+        body.extend((route.len() as u16).to_le_bytes());
+        body.extend(route);
+        body.extend([0, 0]);
+        self.long(0xE3, &body);
     }
 
     pub(super) fn returned_status(&mut self) {

@@ -30,12 +30,27 @@ const FILES: &[&str] = &[
 /// File of the procedures for the five transactions, of dialects that have them.
 const PROCEDURES: &str = "procedures.sql";
 
+/// File of the types that procedures take, of dialects in which the lines of a New-Order may come as a table.
+const TYPES: &str = "types.sql";
+
 /// Files that go with procedures.
-const WITH_PROCEDURES: &[&str] = &[PROCEDURES, "calls.sql", "routines.sql"];
+const WITH_PROCEDURES: &[&str] = &[TYPES, PROCEDURES, "calls.sql", "routines.sql"];
+
+/// The call of New-Order that takes its lines as a table.
+pub(super) const CALL_NEW_ORDER_BY_TABLE: &str = "call_new_order_by_table";
 
 /// File of the statements with which New-Order and Payment take one flight, of dialects in which a statement that writes
 /// may stand beside others.
 const ONE_FLIGHT: &str = "one_flight.sql";
+
+/// What a build installs beside the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Routine<'a> {
+    /// What it is: a type or a procedure.
+    pub(super) kind: &'static str,
+    /// Its name.
+    pub(super) name: &'a str,
+}
 
 /// How the workload speaks to one kind of engine.
 #[derive(Debug)]
@@ -62,6 +77,17 @@ impl Dialect {
         self.suite.names_in(PROCEDURES)
     }
 
+    /// What a build installs, in the order in which it is made; nothing when the dialect has no procedures.
+    pub(super) fn routines(&self) -> impl Iterator<Item = Routine<'_>> {
+        let types = self.suite.names_in(TYPES).iter().map(|name| Routine { kind: "type", name });
+        types.chain(self.procedures().iter().map(|name| Routine { kind: "procedure", name }))
+    }
+
+    /// Tells whether a procedure takes the lines of a New-Order as a table.
+    pub(super) fn has_table_of_lines(&self) -> bool {
+        !self.suite.names_in(TYPES).is_empty()
+    }
+
     /// Tells whether New-Order and Payment as statements take one flight.
     pub(super) fn has_one_flight(&self) -> bool {
         !self.suite.names_in(ONE_FLIGHT).is_empty()
@@ -79,7 +105,17 @@ impl Dialect {
 
 /// Names of the dialects that have procedures.
 pub(super) fn with_procedures() -> Vec<&'static str> {
-    let has = |name: &&str| SUITES.dialect(name).is_ok_and(|dialect| dialect.nearest(PROCEDURES).is_some());
+    with_file(PROCEDURES)
+}
+
+/// Names of the dialects that take the lines of a New-Order as a table.
+pub(super) fn with_table_of_lines() -> Vec<&'static str> {
+    with_file(TYPES)
+}
+
+/// Names of the dialects that have this file.
+fn with_file(file: &str) -> Vec<&'static str> {
+    let has = |name: &&str| SUITES.dialect(name).is_ok_and(|dialect| dialect.nearest(file).is_some());
     SUITES.names().filter(has).collect()
 }
 
@@ -165,6 +201,26 @@ mod tests {
     #[test]
     fn only_dialects_with_procedures_are_proposed_for_them() {
         assert_eq!(with_procedures(), ["mariadb", "mysql", "postgresql", "sqlserver"]);
+    }
+
+    /// What New-Order does is one text, however its lines come.
+    #[test]
+    fn a_table_of_lines_has_its_type_its_procedure_and_its_call() {
+        assert_eq!(with_table_of_lines(), ["sqlserver"]);
+        for departures in each_alone_and_all() {
+            let dialect = Dialect::of(proofload_engine::engine("sqlserver").unwrap(), departures).unwrap();
+            let sql = |name: &str| &*dialect.suite.statement(name).unwrap().sql;
+            let [by_lists, by_table] = ["tprocc_new_order", "tprocc_new_order_by_table"]
+                .map(|name| sql(name).split_once("    BEGIN TRANSACTION;\n").unwrap());
+            assert_eq!(by_lists.1, by_table.1);
+            assert!(by_table.0.contains("@lines tprocc_order_lines READONLY"), "{}", by_table.0);
+            assert!(sql(CALL_NEW_ORDER_BY_TABLE).contains("/* table tprocc_order_lines */"));
+            let shape = |name: &str| {
+                let statement = dialect.suite.statement(name).unwrap();
+                (statement.parameters.clone(), statement.columns)
+            };
+            assert_eq!(shape(CALL_NEW_ORDER_BY_TABLE), shape("call_new_order"));
+        }
     }
 
     #[test]

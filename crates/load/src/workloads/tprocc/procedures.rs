@@ -6,8 +6,8 @@
 //! a server runs a routine under settings of the session that created it, these are compared with ours too.
 
 use super::build::{Manifest, add_entry, remove_entry};
-use super::dialect::{Dialect, with_procedures};
-use super::settings::{Form, NAME};
+use super::dialect::{Dialect, Routine, with_procedures, with_table_of_lines};
+use super::settings::{Form, LinesForm, NAME};
 use crate::workloads::blocking_session::{BlockingSession, text};
 use crate::workloads::suite;
 use proofload_engine::OwnedRow;
@@ -32,7 +32,23 @@ pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
     lacks.then(|| Contradiction::new(setting::WORKLOAD_FORM, reason()))
 }
 
-/// Installs the dialect's procedures in one step, replacing those that are there. Nothing when it has none.
+/// Contradiction of lines as a table where nothing takes them so.
+pub(super) fn lines_contradiction(dialect: &Dialect, form: Form, lines: LinesForm) -> Option<Contradiction> {
+    if lines == LinesForm::Lists {
+        return None;
+    }
+    let reason = if !dialect.has_table_of_lines() {
+        let others = with_table_of_lines().join(" or ");
+        format!("{} takes no table of lines; use \"lists\", or choose {others}", dialect.engine)
+    } else if form == Form::Statements {
+        "only procedures take a table of lines; set workload.form = \"procedures\", or use \"lists\"".to_owned()
+    } else {
+        return None;
+    };
+    Some(Contradiction::new(setting::WORKLOAD_LINES, reason))
+}
+
+/// Installs the dialect's procedures in one step, with the types that they take, replacing those that are there. Nothing when it has none.
 pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {
     if dialect.procedures().is_empty() {
         return Ok(());
@@ -53,9 +69,9 @@ fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), E
     for row in session.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
         made.push_str(&format!("{};\n", text(&row, 0)?));
     }
-    for name in dialect.procedures() {
-        let create = &dialect.suite.statement(name)?.sql;
-        let (remove, add) = (remove_entry(dialect, &entry(name))?, add_entry(dialect, &entry(name), &version(create))?);
+    for routine in dialect.routines() {
+        let (create, entry) = (&dialect.suite.statement(routine.name)?.sql, entry(routine));
+        let (remove, add) = (remove_entry(dialect, &entry)?, add_entry(dialect, &entry, &version(create))?);
         made.push_str(&format!("{create};\n"));
         notes.push_str(&(remove + &add));
     }
@@ -63,7 +79,7 @@ fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), E
     session.script(&script).map_err(|error| error.context("failed to install the procedures"))
 }
 
-/// Names each procedure that is not as in the suite, and the remedy; `None` when all are.
+/// Names each procedure and type that is not as in the suite, and the remedy; `None` when all are.
 pub(super) fn faults(
     session: &mut BlockingSession,
     dialect: &Dialect,
@@ -71,23 +87,23 @@ pub(super) fn faults(
 ) -> Result<Option<String>, Error> {
     let found = session.query(&dialect.suite.statement("routines_found")?.sql)?;
     let mut faults = Vec::new();
-    for name in dialect.procedures() {
-        let create = &dialect.suite.statement(name)?.sql;
+    for routine in dialect.routines() {
+        let (create, entry) = (&dialect.suite.statement(routine.name)?.sql, entry(routine));
         let needed = version(create);
-        let Some(row) = found.iter().find(|row| text(row, 0).is_ok_and(|found| found == name)) else {
-            faults.push(format!("procedure {name} is missing"));
+        let Some(row) = found.iter().find(|row| text(row, 0).is_ok_and(|found| found == routine.name)) else {
+            faults.push(format!("{entry} is missing"));
             continue;
         };
         let body = text(row, 1)?;
-        match manifest.content(&entry(name)) {
-            None => faults.push(format!("procedure {name} is missing in the manifest")),
+        match manifest.content(&entry) {
+            None => faults.push(format!("{entry} is missing in the manifest")),
             Some(noted) if noted != needed => {
-                faults.push(format!("procedure {name} has version {noted}, but {needed} is needed"));
+                faults.push(format!("{entry} has version {noted}, but {needed} is needed"));
             }
             Some(_) if body.is_empty() || !create.contains(body) => {
-                faults.push(format!("procedure {name} has been changed in the database"));
+                faults.push(format!("{entry} has been changed in the database"));
             }
-            Some(_) => faults.append(&mut other_settings(name, row)?),
+            Some(_) => faults.append(&mut other_settings(routine.name, row)?),
         }
     }
     Ok((!faults.is_empty()).then(|| format!("{}; {REMEDY}", faults.join(", "))))
@@ -106,18 +122,18 @@ fn other_settings(name: &str, row: &OwnedRow) -> Result<Vec<String>, Error> {
     Ok(faults)
 }
 
-/// The version of all procedures together, for labels and facts; `None` when the dialect has none.
+/// The version of all procedures and types together, for labels and facts; `None` when the dialect has none.
 pub(super) fn version_of_all(dialect: &Dialect) -> Result<Option<String>, Error> {
     let mut all = String::new();
-    for name in dialect.procedures() {
-        all.push_str(&dialect.suite.statement(name)?.sql);
+    for routine in dialect.routines() {
+        all.push_str(&dialect.suite.statement(routine.name)?.sql);
     }
     Ok((!all.is_empty()).then(|| version(&all)))
 }
 
-/// The manifest's entry of a procedure.
-fn entry(name: &str) -> String {
-    format!("procedure {name}")
+/// The manifest's entry of a procedure or a type, and what it is called in faults.
+fn entry(routine: Routine<'_>) -> String {
+    format!("{} {}", routine.kind, routine.name)
 }
 
 /// A version: a hash of the text.
@@ -158,14 +174,51 @@ mod tests {
     fn each_text_creates_what_its_name_says() {
         let engines = with_procedures().into_iter().filter_map(proofload_engine::engine);
         for dialect in engines.map(|engine| Dialect::of(engine, Departures::NONE).unwrap()) {
-            assert_eq!(dialect.procedures().len(), 5, "{}", dialect.engine);
-            for name in dialect.procedures() {
+            let of_kind = |kind: &str| dialect.routines().filter(|routine| routine.kind == kind).count();
+            let expected = if dialect.has_table_of_lines() { [1, 6] } else { [0, 5] };
+            assert_eq!(["type", "procedure"].map(of_kind), expected, "{}", dialect.engine);
+            for Routine { name, .. } in dialect.routines() {
                 let create = &dialect.suite.statement(name).unwrap().sql;
-                let starts = [format!(" PROCEDURE {name}("), format!(" FUNCTION {name}(")];
+                let starts =
+                    [format!(" PROCEDURE {name}("), format!(" FUNCTION {name}("), format!(" TYPE {name} AS TABLE (")];
                 let (first, _) = create.split_once('(').unwrap();
                 assert!(first.starts_with("CREATE "), "{create}");
                 assert!(starts.iter().any(|start| format!("{first}(").ends_with(start)), "{create}");
             }
+        }
+    }
+
+    /// The server keeps no text of a type: its columns and its key are compared, as it tells them.
+    #[test]
+    fn types_stand_as_the_server_tells_them() {
+        let dialect = Dialect::of(proofload_engine::engine("sqlserver").unwrap(), Departures::NONE).unwrap();
+        let told = "number int NOT NULL, item int NOT NULL, supplier int NOT NULL, quantity int NOT NULL, \
+                    PRIMARY KEY CLUSTERED (number)";
+        assert!(dialect.suite.statement("tprocc_order_lines").unwrap().sql.contains(told));
+        let asked = &dialect.suite.statement("routines_found").unwrap().sql;
+        for part in ["' NOT NULL'", "', PRIMARY KEY '", "'CLUSTERED'", "type_name(c.user_type_id)"] {
+            assert!(asked.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_lines_needs_a_procedure_that_takes_it() {
+        let dialect = |name| Dialect::of(proofload_engine::engine(name).unwrap(), Departures::NONE).unwrap();
+        let found = |engine, form, lines| lines_contradiction(&dialect(engine), form, lines).map(|found| found.reason);
+        assert_eq!(found("sqlserver", Form::Procedures, LinesForm::Table), None);
+        assert_eq!(found("postgresql", Form::Procedures, LinesForm::Lists), None);
+        assert_eq!(found("sqlserver", Form::Statements, LinesForm::Lists), None);
+        let refused = [
+            ("postgresql", Form::Procedures, "postgresql takes no table of lines; use \"lists\", or choose sqlserver"),
+            ("sqlite", Form::Statements, "sqlite takes no table of lines; use \"lists\", or choose sqlserver"),
+            (
+                "sqlserver",
+                Form::Statements,
+                "only procedures take a table of lines; set workload.form = \"procedures\", or use \"lists\"",
+            ),
+        ];
+        for (engine, form, expected) in refused {
+            assert_eq!(found(engine, form, LinesForm::Table).as_deref(), Some(expected));
         }
     }
 }

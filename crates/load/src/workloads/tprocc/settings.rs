@@ -33,6 +33,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required(setting::WORKLOAD_WAREHOUSES, Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
     SettingSpec::optional(setting::WORKLOAD_VIRTUAL_USERS, Kind::Integer { least: 1, most: 100_000 }, "Number of virtual users. Required for a saturated load, where each user has a session; in a paced load users are terminals, by default 10 per warehouse, that share `workload.connections`.").load().only(SCOPE),
     SettingSpec::new(setting::WORKLOAD_FORM, Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions are sent to the engine: as statements, pipelined where they do not need each other's results, or as one call of a stored procedure each.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_LINES, Kind::OneOf(&["lists", "table"]), "How the lines of a New-Order reach its procedure: as lists of items, suppliers and quantities, which is the default, or as one table (SQL Server: a table-valued parameter).").only(SCOPE),
     SettingSpec::new(LoadPacing::PATH, Kind::OneOf(LoadPacing::WORDS), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and executed later.").only(SCOPE),
     SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; response times include waiting for one. By default 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
     SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Additional sessions that execute the queued Deliveries of a paced load; by default one for every 25 connections.").only(SCOPE),
@@ -70,6 +71,30 @@ impl Form {
     }
 }
 
+/// Form in which the lines of a New-Order reach its procedure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LinesForm {
+    /// A list each of items, suppliers and quantities.
+    Lists,
+    /// One table.
+    Table,
+}
+
+impl LinesForm {
+    /// The form that settings ask for.
+    pub(super) fn of(settings: &Settings) -> Self {
+        if settings.text(setting::WORKLOAD_LINES) == Ok("table") { Self::Table } else { Self::Lists }
+    }
+
+    /// The word in `workload.lines`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Lists => "lists",
+            Self::Table => "table",
+        }
+    }
+}
+
 /// The settings, read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TproccSettings {
@@ -78,6 +103,7 @@ pub(super) struct TproccSettings {
     pub(super) scale: Scale,
     pub(super) profile: Profile,
     pub(super) form: Form,
+    pub(super) lines: LinesForm,
     pub(super) mix: Mix,
     pub(super) homes: Homes,
     pub(super) max_retries: u32,
@@ -128,6 +154,7 @@ impl TproccSettings {
             paced: if is_paced { Some(paced(settings, users, &scale)?) } else { None },
             profile,
             form: Form::of_name(settings.text(setting::WORKLOAD_FORM)?),
+            lines: LinesForm::of(settings),
             mix: mix(settings)?,
             homes: homes(settings, &profile)?,
             max_retries: settings.count("workload.max_retries")?,
@@ -312,6 +339,16 @@ mod tests {
         check_ceiling(&paced, 12.605);
         check_ceiling(&[&paced[..], &[("mix", "draw")]].concat(), 12.605);
         check_ceiling(&[&paced[..], &[("mix", "weights")]].concat(), 12.8633);
+    }
+
+    #[test]
+    fn lines_are_lists_unless_a_table_is_asked_for() {
+        let lines = |settings: &Settings| TproccSettings::read(settings).unwrap().lines;
+        // Records of engines without a choice, and those from before there was one, do not name it.
+        assert_eq!(toy(&[]).get(setting::WORKLOAD_LINES), None);
+        assert_eq!([lines(&toy(&[])), lines(&toy(&[("lines", "lists")]))], [LinesForm::Lists; 2]);
+        let table = lines(&toy(&[("lines", "table")]));
+        assert_eq!((table, table.name()), (LinesForm::Table, "table"));
     }
 
     #[test]

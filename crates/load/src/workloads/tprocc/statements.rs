@@ -1,7 +1,7 @@
 //! The statements that a virtual user prepares, by number: those of its form.
 
-use super::dialect::Dialect;
-use super::settings::Form;
+use super::dialect::{CALL_NEW_ORDER_BY_TABLE, Dialect};
+use super::settings::{Form, LinesForm};
 use proofload_engine::{Statement, StatementId};
 use proofload_model::error::Error;
 
@@ -66,11 +66,16 @@ statements! {
     CALL_STOCK_LEVEL = 4: "call_stock_level",
 }
 
+/// The same with the lines of a New-Order as a table.
+const CALLS_BY_TABLE: &[&str] =
+    &[CALL_NEW_ORDER_BY_TABLE, "call_payment", "call_order_status", "call_delivery", "call_stock_level"];
+
 /// The statements of a form in a dialect, in the order of the constants.
-pub(super) fn of(dialect: &Dialect, form: Form) -> Result<Vec<Statement>, Error> {
+pub(super) fn of(dialect: &Dialect, form: Form, lines: LinesForm) -> Result<Vec<Statement>, Error> {
     let lists: &[&[&str]] = match form {
         Form::Statements if dialect.has_one_flight() => &[SHARED, ONE_FLIGHT],
         Form::Statements => &[SHARED, TWO_FLIGHTS],
+        Form::Procedures if lines == LinesForm::Table => &[CALLS_BY_TABLE],
         Form::Procedures => &[CALLS],
     };
     lists.iter().copied().flatten().map(|name| dialect.suite.statement(name).cloned()).collect()
@@ -79,6 +84,18 @@ pub(super) fn of(dialect: &Dialect, form: Form) -> Result<Vec<Statement>, Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_gen::tprocc::Departures;
+
+    #[test]
+    fn a_table_of_lines_is_another_call_of_one_transaction() {
+        let dialect = Dialect::of(proofload_engine::engine("sqlserver").unwrap(), Departures::NONE).unwrap();
+        let names = |lines| {
+            let statements = of(&dialect, Form::Procedures, lines).unwrap();
+            statements.into_iter().map(|statement| statement.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(LinesForm::Lists), CALLS);
+        assert_eq!(names(LinesForm::Table), CALLS_BY_TABLE);
+    }
 
     #[test]
     fn numbers_are_places_in_the_list() {
@@ -98,5 +115,7 @@ mod tests {
         assert_eq!(at(&one, NEW_ORDER_LINES), "new_order_lines");
         assert_eq!(at(&one, PAYMENT_BOOKING_BY_NAME), "payment_booking_by_name");
         assert_eq!(at(CALLS, CALL_DELIVERY), "call_delivery");
+        assert_eq!(at(CALLS_BY_TABLE, CALL_NEW_ORDER), "call_new_order_by_table");
+        assert_eq!(CALLS_BY_TABLE[1..], CALLS[1..]);
     }
 }

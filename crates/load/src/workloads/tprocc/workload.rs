@@ -4,7 +4,7 @@ use super::departures;
 use super::dialect::Dialect;
 use super::procedures;
 use super::settings::{
-    Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
+    Form, LinesForm, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
 };
 use super::workload_run::TproccRun;
 use crate::selftest::SelftestPart;
@@ -33,13 +33,17 @@ fn without_statements(settings: &Settings) -> Option<Contradiction> {
     Some(Contradiction::new(setting::ENGINE_KIND, error.to_string()))
 }
 
-/// Contradictions: an engine without statements or procedures for it; settings of pacing.
+/// Contradictions: an engine without statements or procedures for it, or without a table of lines; settings of pacing.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Some(engine) = without_statements(settings) {
         return vec![engine];
     }
     let form = settings.text(setting::WORKLOAD_FORM).map(Form::of_name);
-    let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
+    let fault = dialect(settings).and_then(|dialect| {
+        let form = form.ok()?;
+        let lines = LinesForm::of(settings);
+        procedures::lacking(&dialect, form).or_else(|| procedures::lines_contradiction(&dialect, form, lines))
+    });
     let of_settings = pacing_contradictions(settings).into_iter().chain(division_contradictions(settings));
     fault.into_iter().chain(of_settings).chain(departures::contradictions(settings)).collect()
 }
@@ -101,6 +105,25 @@ mod tests {
         found.retain(|contradiction| contradiction.setting != "workload.virtual_users");
         assert!(found.iter().all(|contradiction| contradiction.setting == "workload.form"));
         assert_eq!(found.iter().map(|contradiction| contradiction.reason.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_table_of_lines_is_refused_where_nothing_takes_it() {
+        let found = |engine: &str, form: &str| {
+            let given = [("engine.kind", engine), ("workload.form", form), ("workload.lines", "table")];
+            let settings = given.map(|(path, value)| (path.to_owned(), Value::Text(value.to_owned())));
+            let found = contradictions(&Settings(settings.into_iter().collect()));
+            found
+                .into_iter()
+                .map(|found| found.setting)
+                .filter(|path| *path != "workload.virtual_users")
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("sqlserver", "procedures"), [""; 0]);
+        assert_eq!(found("sqlserver", "statements"), ["workload.lines"]);
+        assert_eq!(found("mariadb", "procedures"), ["workload.lines"]);
+        // The form is the first thing to change.
+        assert_eq!(found("sqlite", "procedures"), ["workload.form"]);
     }
 
     #[test]

@@ -76,10 +76,12 @@ impl TproccRun {
     pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
         let settings = TproccSettings::read(&request.spec.settings)?;
         let dialect = Dialect::of(request.engine, settings.profile.departures)?;
-        if let Some(fault) = procedures::lacking(&dialect, settings.form) {
+        let (form, lines) = (settings.form, settings.lines);
+        let fault = procedures::lacking(&dialect, form);
+        if let Some(fault) = fault.or_else(|| procedures::lines_contradiction(&dialect, form, lines)) {
             return Err(fault.into());
         }
-        let statements = statements::of(&dialect, settings.form)?;
+        let statements = statements::of(&dialect, form, lines)?;
         let (engine, target, in_one_flight) = (request.engine, request.target.clone(), dialect.has_one_flight());
         let opener = Arc::new(SessionOpener { engine, target, statements, in_one_flight });
         let inputs = settings.inputs(&request.spec)?;
@@ -141,6 +143,9 @@ impl TproccRun {
                 source,
             ),
         ];
+        if self.settings.form == Form::Procedures && self.dialect.has_table_of_lines() {
+            facts.push(client::LINES.observed(self.settings.lines.name(), source));
+        }
         facts.extend(departures::facts(&plan.profile));
         if let Some(paced) = self.settings.paced {
             facts.push(client::CONNECTIONS.observed(paced.connections, source));

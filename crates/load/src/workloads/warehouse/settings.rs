@@ -19,6 +19,12 @@ const FORMAT: u32 = 2;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
+/// The order in which a column store keeps line items.
+const COLUMN_ORDER: &str = "workload.column_order";
+/// Its words: as they come, and by this column.
+const AS_LOADED: &str = "none";
+pub(super) const BY_SHIP_DATE: &str = "l_shipdate";
+
 /// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required(setting::WORKLOAD_SCALE_FACTOR, Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
@@ -29,6 +35,7 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new(setting::WORKLOAD_MIX, Kind::Text, EACH, "The queries of a round: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that give the weights exactly. The queries of a class rotate, so that each occurs equally often over several rounds.").only(SCOPE),
     SettingSpec::new(setting::WORKLOAD_PARAMETERS, Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden answers. `seeded`: values drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
     SettingSpec::new(setting::WORKLOAD_LAYOUT, Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, the engine's own choice; `rows`, with keys and indexes; `columns`, without. SQLite stores rows, DuckDB columns; PostgreSQL stores rows, or columns if its server has the access method columnar.").only(SCOPE),
+    SettingSpec::new(COLUMN_ORDER, Kind::OneOf(&[AS_LOADED, BY_SHIP_DATE]), AS_LOADED, "Order in which the column store keeps line items: `none`, as they are loaded; `l_shipdate`, so that queries of a range of days skip row groups. SQL Server 2022 or later with workload.layout = \"columns\" only: the index is built again after the load, on one thread (MAXDOP 1).").only(SCOPE),
     SettingSpec::optional(setting::WORKLOAD_PARALLELISM, Kind::Integer { least: 1, most: 4096 }, "Threads that a query may use, including its own: on PostgreSQL set through max_parallel_workers_per_gather, on DuckDB shared by all queries. It is read back, and a run without it in force is void. SQLite does not support it. By default the engine decides.").only(SCOPE),
     SettingSpec::optional(setting::WORKLOAD_QUERY_CAP, Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Time limit of a query; a longer one is cancelled and fails with the code query_cap, and its stream continues.").only(SCOPE),
     SettingSpec::new("workload.calibrate", Kind::OneOf(&["none", "scan", "queries"]), "scan", "What is measured before the first run on the same data and limits, but without the memory limit: `scan`, how fast the device reads in order (by fio, from a file of the raw size, 64MiB to 4GiB) and how much data a core consumes cold and in cache (by probe_scan); `queries`, also the cost of each chosen query, once; `none`: nothing, so the report cannot say what limited a run.").fixed().only(SCOPE),
@@ -62,6 +69,8 @@ pub(super) struct WarehouseSettings {
     /// Orders of a chunk that is loaded and noted at once, as the dialect has them.
     pub(super) chunk_orders: u64,
     pub(super) layout: Layout,
+    /// Whether line items are kept in the order of their ship date.
+    pub(super) ordered: bool,
     pub(super) streams: u32,
     pub(super) rounds: Option<u64>,
     /// Queries of the rounds and their frequency, by their indexes in [`kinds`].
@@ -85,6 +94,7 @@ impl WarehouseSettings {
         Ok(Self {
             scale: settings.number(setting::WORKLOAD_SCALE_FACTOR)?,
             layout: layout(settings)?,
+            ordered: ordered(settings)?,
             chunk_orders: chunk_orders(settings.text(setting::ENGINE_KIND)?)?,
             streams: settings.count(setting::WORKLOAD_STREAMS)?.max(1),
             rounds: count(setting::WORKLOAD_ROUNDS)?.map(u64::from),
@@ -105,14 +115,17 @@ impl WarehouseSettings {
     /// Settings that decide about the bytes of the data: name and value, in the order in which differences are
     /// reported.
     pub(super) fn data(&self) -> Vec<(&'static str, String)> {
-        vec![
+        let order = if self.ordered { BY_SHIP_DATE } else { AS_LOADED };
+        let order = self.layout.orders.then(|| ("column order", order.to_owned()));
+        let all = [
             ("format", FORMAT.to_string()),
             ("data", "TPC-H-derived".to_owned()),
             ("generator", GENERATOR.to_owned()),
             ("scale factor", self.scale.to_string()),
             ("orders per chunk", self.chunk_orders.to_string()),
             ("layout", self.layout.store.word().to_owned()),
-        ]
+        ];
+        all.into_iter().chain(order).collect()
     }
 
     /// Names the data; equal labels mean equal data. The data depend on no seed.
@@ -154,8 +167,14 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     }
     let empty =
         settings.count(setting::WORKLOAD_STREAMS).ok().and_then(|streams| each_has_one(settings, streams, "streams"));
-    let found =
-        [inputs(settings).err(), layout(settings).err(), threads(settings).err(), too_much_warm_up(settings), empty];
+    let found = [
+        inputs(settings).err(),
+        layout(settings).err(),
+        ordered(settings).err(),
+        threads(settings).err(),
+        too_much_warm_up(settings),
+        empty,
+    ];
     found.into_iter().flatten().collect()
 }
 
@@ -178,6 +197,19 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
 fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
     let asked = || Layout::asked(settings.text(setting::ENGINE_KIND)?, settings.text(setting::WORKLOAD_LAYOUT)?);
     asked().map_err(|error| Contradiction::new(setting::WORKLOAD_LAYOUT, error.to_string()))
+}
+
+/// Reads whether line items are to be kept in an order, which not every layout can; a layout that there is not has its own fault.
+fn ordered(settings: &Settings) -> Result<bool, Contradiction> {
+    let is_asked = settings.text(COLUMN_ORDER).is_ok_and(|word| word != AS_LOADED);
+    match layout(settings) {
+        Ok(layout) if is_asked && !layout.orders => {
+            let (engine, word) = (settings.text(setting::ENGINE_KIND).unwrap_or_default(), layout.store.word());
+            let reason = format!("{engine} by {word} keeps no order; remove it, or use sqlserver by columns");
+            Err(Contradiction::new(COLUMN_ORDER, reason))
+        }
+        found => Ok(is_asked && found.is_ok()),
+    }
 }
 
 /// Something must be left to be rated after the warm-up rounds, and only runs by rounds have any.

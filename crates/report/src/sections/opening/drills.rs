@@ -103,6 +103,7 @@ fn in_words(FaultAsked { kind, target }: FaultAsked) -> String {
     };
     let what = match kind {
         FaultKind::Switchover => return "a switchover".to_owned(),
+        FaultKind::ForcedFailover => return "a forced failover".to_owned(),
         FaultKind::Crash => "a crash of",
         FaultKind::Kill => "a kill of",
         FaultKind::Stop => "a stop of",

@@ -3,7 +3,9 @@
 
 use super::handshake;
 use super::packet::{self, FIRST_SIZE, MessageKind, PacketReader};
-use super::reading::{MessageReader, broken, encode};
+use super::reading::{MessageReader, broken, encode, text};
+use super::recording::ConnectionRecord;
+use super::route::ServerRoute;
 use super::stream::ByteStream;
 use super::tokens::{self, EndKind, EndToken, EnvironmentChange, MessageToken, Token};
 use super::types::{Bytes, Collation, ColumnType, take};
@@ -78,10 +80,15 @@ pub(in crate::engines::sqlserver) struct ServerConnection {
     rows_sent: Option<u8>,
     /// The first error of the answer.
     error: Option<Error>,
-    routed: bool,
+    /// Where the server has sent us.
+    route: Option<ServerRoute>,
+    /// What the server has acknowledged of the extensions of the login.
+    features: Vec<u8>,
     lost: bool,
     /// Messages that are no errors are wanted.
     listens: bool,
+    /// Messages are recorded.
+    record: Option<Box<ConnectionRecord>>,
     scratch: Scratch,
 }
 
@@ -91,7 +98,10 @@ impl ServerConnection {
         address: &ServerAddress,
         database: Option<&str>,
     ) -> Result<Self, Error> {
-        handshake::log_on(address, database.unwrap_or_default()).await
+        let mut connection = handshake::log_on(address, database.unwrap_or_default()).await?;
+        // Not before: no login is recorded.
+        connection.record = ConnectionRecord::begin();
+        Ok(connection)
     }
 
     /// A connection to a server that has said nothing yet.
@@ -114,9 +124,11 @@ impl ServerConnection {
             stopping: false,
             rows_sent: None,
             error: None,
-            routed: false,
+            route: None,
+            features: Vec::new(),
             lost: false,
             listens: false,
+            record: None,
             scratch: Scratch::default(),
         }
     }
@@ -138,9 +150,19 @@ impl ServerConnection {
         &mut self.stream
     }
 
-    /// The server asked to be left for another.
+    /// Whether the server has sent us to another one.
     pub(super) fn is_routed(&self) -> bool {
-        self.routed
+        self.route.is_some()
+    }
+
+    /// The server to which this one has sent us, if it has.
+    pub(super) fn take_route(&mut self) -> Option<ServerRoute> {
+        self.route.take()
+    }
+
+    /// What the server has acknowledged of the extensions of the login; empty where it has acknowledged nothing.
+    pub(super) fn take_features(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.features)
     }
 
     /// Begins a message of statements or calls: what goes in front says in which transaction.
@@ -166,6 +188,9 @@ impl ServerConnection {
     /// Sends the message; its answer is owed from now on.
     pub(super) async fn send(&mut self, kind: MessageKind) -> Result<(), Error> {
         packet::frame(kind, &self.message, self.packet_size, &mut self.out);
+        if let Some(record) = &mut self.record {
+            record.sent(kind, &self.message);
+        }
         self.owes = true;
         self.error = None;
         self.flush().await
@@ -173,6 +198,9 @@ impl ServerConnection {
 
     /// Sends what is full of the rows in the message, as one message goes on over many calls; all of it where it is the last.
     pub(super) async fn send_rows(&mut self, is_last: bool) -> Result<(), Error> {
+        if let Some(record) = &mut self.record {
+            record.sent(MessageKind::Bulk, &self.message);
+        }
         let number = self.rows_sent.get_or_insert(0);
         let left = packet::frame_part(MessageKind::Bulk, &self.message, self.packet_size, number, &mut self.out).len();
         if is_last {
@@ -287,6 +315,9 @@ impl ServerConnection {
         // What has begun to leave has to leave whole; what comes then is not run for long.
         if !self.stopping {
             packet::frame(MessageKind::Attention, &[], self.packet_size, &mut self.out);
+            if let Some(record) = &mut self.record {
+                record.sent(MessageKind::Attention, &[]);
+            }
             self.stopping = true;
         }
         self.flush().await?;
@@ -342,6 +373,14 @@ impl ServerConnection {
                         Token::Columns => (Some(Event::Columns(self.columns.len())), false),
                         Token::Returned(value) => (Some(Event::Returned(value)), false),
                         Token::Passed => (None, false),
+                        Token::Routed { port, server } => {
+                            self.route = Some(ServerRoute { server: text(server), port });
+                            (None, false)
+                        }
+                        Token::Features(body) => {
+                            body.clone_into(&mut self.features);
+                            (None, false)
+                        }
                         Token::Done(done) => self.end(done),
                         Token::Said { is_error: false, body } => {
                             let heard = self.listens.then(|| MessageToken::read(body)).flatten();
@@ -400,7 +439,6 @@ impl ServerConnection {
             EnvironmentChange::PacketSize(size) => self.packet_size = size,
             EnvironmentChange::Collation(collation) => self.collation = collation,
             EnvironmentChange::Transaction(descriptor) => self.transaction = descriptor,
-            EnvironmentChange::Routed => self.routed = true,
             EnvironmentChange::Other => {}
         }
     }
@@ -453,6 +491,9 @@ impl ServerConnection {
         if count == Some(0) {
             self.lost = true;
             return Err(self.error.take().unwrap_or_else(closed));
+        }
+        if let Some(record) = &mut self.record {
+            record.received(&self.received[..count.unwrap_or(0)]);
         }
         let taken = self.packets.take(&self.received[..count.unwrap_or(0)], &mut self.input);
         self.lost |= taken.is_err();

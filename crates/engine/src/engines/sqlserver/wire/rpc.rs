@@ -3,6 +3,7 @@
 use super::connection::ServerConnection;
 use super::parameters::ParameterKind;
 use super::reading::encode;
+use super::table::TableParameter;
 use super::types::INTN;
 use crate::contract::{Error, Value};
 
@@ -56,6 +57,17 @@ impl ServerConnection {
     pub(in crate::engines::sqlserver) fn put(&mut self, kind: ParameterKind, value: Value<'_>) -> Result<(), Error> {
         let collation = self.collation();
         kind.write(value, collation, &mut self.message)
+    }
+
+    /// Adds a table; a value by the numbers of its row and its column.
+    #[inline]
+    pub(in crate::engines::sqlserver) fn put_table(
+        &mut self,
+        table: &TableParameter,
+        rows: usize,
+        value: impl Fn(usize, usize) -> i32,
+    ) {
+        table.write(rows, value, &mut self.message);
     }
 
     /// Adds the number of a statement that is known.

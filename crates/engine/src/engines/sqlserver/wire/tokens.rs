@@ -19,6 +19,10 @@ pub(super) enum Token<'a> {
     Returned(Option<i64>),
     /// Something of the session has changed.
     Changed(EnvironmentChange),
+    /// Another server is to be asked instead: its port, and its name as UTF-16.
+    Routed { port: u16, server: &'a [u8] },
+    /// What the server acknowledges of the extensions of a login.
+    Features(&'a [u8]),
     /// The end of a statement, a procedure, or all.
     Done(EndToken),
     /// What is known and not used.
@@ -32,10 +36,8 @@ pub(super) enum EnvironmentChange {
     Collation(Collation),
     /// The transaction by its descriptor; zero where none is open.
     Transaction(u64),
-    /// The database that this one is mirrored to, another server to go to, and what does not matter.
+    /// The database that this one is mirrored to, and what does not matter.
     Other,
-    /// Another server is to be asked instead.
-    Routed,
 }
 
 /// An end.
@@ -107,7 +109,7 @@ pub(super) fn next<'a>(
         0xAC => return returned(reading),
         // The proof of login, the order of columns, names of tables, of columns: behind a length of two bytes.
         0xAD | 0xA9 | 0xA4 | 0xA5 | 0xED => long(reading).map(|_| Token::Passed),
-        0xAE => features(reading).map(|()| Token::Passed),
+        0xAE => features(reading).map(Token::Features),
         // The state of a session, and of another way to log on: behind a length of four bytes.
         0xE4 | 0xEE => reading.int().and_then(|size| reading.bytes(size as usize)).map(|_| Token::Passed),
         0x78 => reading.int().map(|_| Token::Passed),
@@ -202,12 +204,13 @@ fn returned<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Er
     Ok(Some(Token::Returned(value)))
 }
 
-fn features(reading: &mut MessageReader<'_>) -> Option<()> {
+fn features<'a>(reading: &mut MessageReader<'a>) -> Option<&'a [u8]> {
+    let all = reading.rest;
     while reading.byte()? != 0xFF {
         let size = reading.int()?;
         reading.bytes(size as usize)?;
     }
-    Some(())
+    all.get(..all.len() - reading.rest.len())
 }
 
 fn changed<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Error> {
@@ -228,12 +231,29 @@ fn changed<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Err
             _ => EnvironmentChange::Other,
         },
         9 | 10 | 17 => EnvironmentChange::Transaction(0),
-        20 | 21 => EnvironmentChange::Routed,
+        20 => return route(&mut inner).map(Some),
+        21 => return Err(broken("a route to a database, though no such extension was asked for")),
         // The old data of a promoted transaction are longer than said; we never ask for one.
         15 => return Err(broken("a transaction of several servers")),
         _ => EnvironmentChange::Other,
     };
     Ok(Some(Token::Changed(change)))
+}
+
+/// Another server to go to: all of it behind a length of two bytes, and the name behind one in letters.
+fn route<'a>(inner: &mut MessageReader<'a>) -> Result<Token<'a>, Error> {
+    match route_parts(inner) {
+        // By TCP, which has no port 0.
+        Some((0, port, server)) if port != 0 && !server.is_empty() => Ok(Token::Routed { port, server }),
+        Some(_) => Err(broken("a route that is none to a port of a server")),
+        None => Err(broken("a route that ends too soon")),
+    }
+}
+
+fn route_parts<'a>(inner: &mut MessageReader<'a>) -> Option<(u8, u16, &'a [u8])> {
+    let size = inner.short()?;
+    let mut data = MessageReader { rest: inner.bytes(size.into())? };
+    Some((data.byte()?, data.short()?, data.long_text()?))
 }
 
 #[cfg(test)]
@@ -267,6 +287,47 @@ mod tests {
         for cut in 0..body.len() {
             let whole = tokens(&body[..cut], &mut Vec::new()).len();
             assert_eq!(whole, usize::from(cut >= 24) + usize::from(cut >= 30), "cut at {cut}");
+        }
+    }
+
+    /// The grammar of [MS-TDS] 2.2.7.9, type 20, byte by byte: protocol, port and name have 11 bytes, and the old value is two zeros.
+    const ROUTE: [u8; 20] = [
+        0xE3, 0x10, 0x00, 0x14, 0x0B, 0x00, 0x00, 0x39, 0x30, 0x03, 0x00, b'd', 0x00, b'b', 0x00, b'2', 0x00, 0x00,
+        0x00, 0xFD,
+    ];
+
+    #[test]
+    fn a_route_is_read_and_nothing_of_what_is_cut() {
+        let route = Token::Routed { port: 12_345, server: b"d\0b\x002\0" };
+        assert_eq!(tokens(&ROUTE, &mut Vec::new()), [route]);
+        for cut in 0..19 {
+            assert!(tokens(&ROUTE[..cut], &mut Vec::new()).is_empty(), "cut at {cut}");
+        }
+        let refused = |place: usize, byte: u8| {
+            let mut wrong = ROUTE;
+            wrong[place] = byte;
+            let mut reading = MessageReader { rest: &wrong };
+            next(&mut reading, &mut Vec::new(), &mut Vec::new()).expect_err("it is no route").to_string()
+        };
+        // A kind of its own, another protocol, lengths that do not fit, no name.
+        assert!(refused(3, 21).contains("a route to a database"));
+        assert!(refused(6, 1).contains("none to a port"));
+        assert!(refused(4, 40).contains("ends too soon"));
+        assert!(refused(4, 4).contains("ends too soon"));
+        assert!(refused(9, 4).contains("ends too soon"));
+        assert!(refused(9, 0).contains("none to a port"));
+        let mut nowhere = ROUTE;
+        (nowhere[7], nowhere[8]) = (0, 0);
+        next(&mut MessageReader { rest: &nowhere }, &mut Vec::new(), &mut Vec::new()).expect_err("there is no port 0");
+    }
+
+    /// [MS-TDS] 2.2.7.11: each extension with its data behind four bytes of length, then an end.
+    #[test]
+    fn an_acknowledgement_of_extensions_is_read_whole() {
+        const FEATURES: [u8; 14] = [0xAE, 0x02, 0x00, 0x00, 0x00, 0x00, 0x0A, 0x01, 0x00, 0x00, 0x00, 0x01, 0xFF, 0xFD];
+        assert_eq!(tokens(&FEATURES, &mut Vec::new()), [Token::Features(&FEATURES[1..13])]);
+        for cut in 0..13 {
+            assert!(tokens(&FEATURES[..cut], &mut Vec::new()).is_empty(), "cut at {cut}");
         }
     }
 

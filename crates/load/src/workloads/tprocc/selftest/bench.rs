@@ -110,7 +110,7 @@ impl OltpBench {
 
     /// A session with the workload's statements prepared, and its runtime.
     pub(in crate::workloads::tprocc) fn work(&self) -> Result<(Runtime, SessionWork), Error> {
-        let statements = statements::of(&self.dialect, self.settings.form)?;
+        let statements = statements::of(&self.dialect, self.settings.form, self.settings.lines)?;
         let opener = SessionOpener {
             engine: self.request.engine,
             target: self.request.target.clone(),

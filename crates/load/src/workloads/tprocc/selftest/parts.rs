@@ -1,7 +1,7 @@
 //! The parts of order entry in the self-test.
 
 use super::super::dialect::Dialect;
-use super::super::settings::Form;
+use super::super::settings::{Form, LinesForm};
 use super::kills::{BUILD_CHANGES, build_with_kills};
 use super::{OltpBench, isolation, races};
 use crate::selftest::{Bench, SelftestPart, Steps, counters, counters_moved};
@@ -19,12 +19,12 @@ pub(in crate::workloads::tprocc) const PARTS: &[SelftestPart] = &[
     SelftestPart {
         name: "order entry by statements",
         lacking,
-        run: |bench, steps| equal_data(bench, steps, "statements"),
+        run: |bench, steps| equal_data(bench, steps, "statements", LinesForm::Lists),
     },
     SelftestPart {
         name: "order entry by procedures",
         lacking: |engine| lacking(engine).or_else(|| without_procedures(engine)),
-        run: |bench, steps| equal_data(bench, steps, "procedures"),
+        run: by_procedures,
     },
     SelftestPart {
         name: "meetings by statements",
@@ -67,10 +67,25 @@ fn without_meetings(engine: &dyn Engine) -> Option<String> {
     dialect.meeting.is_none().then(|| why.to_owned())
 }
 
+/// Equal data by procedures, and once more with the lines of a New-Order as a table where one takes them so.
+fn by_procedures(bench: &Bench, steps: &mut Steps<'_>) -> Result<(), Error> {
+    equal_data(bench, steps, "procedures", LinesForm::Lists)?;
+    let oltp = OltpBench::new(bench.engine, &bench.target, &[])?;
+    if !oltp.dialect.has_table_of_lines() {
+        return Ok(());
+    }
+    drop_tables(&oltp)?;
+    if !bench.is_reference() {
+        drop_tables(&OltpBench::new(bench.reference, &bench.reference_target(), &[])?)?;
+    }
+    equal_data(bench, steps, "procedures", LinesForm::Table)
+}
+
 /// Equal inputs: content of the load, then of all five transactions; conditions, counts, counters of the server.
-fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str) -> Result<(), Error> {
-    let name = |what: &str| format!("order entry by {form}: {what}");
-    let changes = [("form", form), ("mix", "weights"), ("weights", "10/10/4/2/4")];
+fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str, lines: LinesForm) -> Result<(), Error> {
+    let of_lines = if lines == LinesForm::Table { ", lines as a table" } else { "" };
+    let name = |what: &str| format!("order entry by {form}{of_lines}: {what}");
+    let changes = [("form", form), ("lines", lines.name()), ("mix", "weights"), ("weights", "10/10/4/2/4")];
     let oltp = OltpBench::built(bench.engine, &bench.target, &changes)?;
     let (kept, drawn) = (oltp.kept()?, oltp.draws());
     let hashes = vec![("load".to_owned(), kept.to_string()), ("load as drawn".to_owned(), drawn.to_string())];

@@ -13,7 +13,7 @@ use proofload_gen::tprocc::inputs::Delivery;
 fn every_statement_is_prepared_once_at_connect() {
     for (form, count) in [("statements", 15), ("procedures", 5)] {
         let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };
-        let mut all = statements::of(&case.dialect, case.settings.form).unwrap();
+        let mut all = statements::of(&case.dialect, case.settings.form, case.settings.lines).unwrap();
         assert_eq!(all.len(), count);
         let sql = "SELECT count(*) FROM pg_prepared_statements".to_owned();
         all.push(Statement { name: "prepared".to_owned(), sql, parameters: Vec::new(), columns: 1 });

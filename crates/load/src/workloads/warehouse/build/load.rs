@@ -8,7 +8,7 @@ use crate::workloads::blocking_session::{BlockingSession, integer, runtime, text
 use crate::workloads::manifest::{COMPLETE, begun, not_empty, unless_noted};
 use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::warehouse::data::{Chunk, Content, Table};
-use crate::workloads::warehouse::settings::WarehouseSettings;
+use crate::workloads::warehouse::settings::{BY_SHIP_DATE, WarehouseSettings};
 use crate::workloads::warehouse::suite::{Dialect, Moment};
 use proofload_engine::{Statement, Target};
 use proofload_model::error::Error;
@@ -129,11 +129,14 @@ impl<'j> Load<'j> {
             let context = |error: Error| error.context(format!("failed to prepare the server to store {word}"));
             session.script(&statement.sql).map_err(context)?;
         }
-        let Some(statement) = self.of_layout(Moment::Missing) else { return Ok(()) };
-        match session.query(&statement.sql)?.first() {
-            None => Ok(()),
-            Some(row) => Err(Error::new(format!("to store {word}, the server needs {}", text(row, 0)?))),
+        let of_order = self.settings.ordered.then_some(Moment::OrderMissing);
+        for moment in [Some(Moment::Missing), of_order].into_iter().flatten() {
+            let Some(statement) = self.of_layout(moment) else { continue };
+            if let Some(row) = session.query(&statement.sql)?.first() {
+                return Err(Error::new(format!("to store {word}, the server needs {}", text(row, 0)?)));
+            }
         }
+        Ok(())
     }
 
     /// Loads every chunk that is not noted.
@@ -186,7 +189,14 @@ impl<'j> Load<'j> {
     /// Makes every key and index that is not noted, each with its note in one transaction.
     fn make_indexes(&self, manifest: &Manifest) -> Result<(), Error> {
         let suite = &self.dialect.suite;
-        let all = if self.settings.layout.indexed { suite.names_in("indexes.sql") } else { &[] };
+        let order = [self.settings.layout.statement(Moment::Order)];
+        let all: &[String] = if self.settings.layout.indexed {
+            suite.names_in("indexes.sql")
+        } else if self.settings.ordered {
+            &order
+        } else {
+            &[]
+        };
         let names = all.iter().filter(|name| !manifest.has(&index_entry(name)));
         let missing: Vec<&String> = names.collect();
         let count = StepCount::of(0, missing.len() as u64, StepUnit::Indexes);
@@ -212,7 +222,12 @@ impl<'j> Load<'j> {
         let mut session = self.session()?;
         let manifest = self.manifest(&mut session)?;
         if let Some(statement) = self.of_layout(Moment::Otherwise) {
-            prove::layout(&mut session, statement, self.settings.layout)?;
+            prove::layout(&mut session, statement, self.settings.layout.store.word())?;
+        }
+        if self.settings.ordered {
+            let statement = self.dialect.suite.statement(&self.settings.layout.statement(Moment::OrderOtherwise))?;
+            let words = format!("{} in the order of {BY_SHIP_DATE}", self.settings.layout.store.word());
+            prove::layout(&mut session, statement, &words)?;
         }
         drop(session);
         let checked = AtomicU64::new(0);

@@ -2,7 +2,6 @@
 
 use crate::workloads::blocking_session::{BlockingSession, integer, text};
 use crate::workloads::warehouse::data::{Content, Date, Kind, Row, Table, key_ranges, parse_date};
-use crate::workloads::warehouse::suite::Layout;
 use proofload_engine::{OwnedRow, OwnedValue, Statement};
 use proofload_model::error::Error;
 
@@ -19,15 +18,14 @@ pub(super) fn count(session: &mut BlockingSession, count: &str, table: Table, se
     Err(Error::new(format!("{name} has {found} rows, but {} were sent; the load is not complete", sent.rows)))
 }
 
-/// Fails unless all tables are stored as they should be; `otherwise` names those that are not.
-pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, layout: Layout) -> Result<(), Error> {
+/// Fails unless all tables are stored as they should be, by these words; `otherwise` names those that are not.
+pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, words: &str) -> Result<(), Error> {
     let found = session.query(&otherwise.sql)?;
     let names: Vec<&str> = found.iter().map(|row| text(row, 0)).collect::<Result<_, _>>()?;
     if names.is_empty() {
         return Ok(());
     }
-    let word = layout.store.word();
-    Err(Error::new(format!("{} should be stored by {word}, but are not", names.join(", "))))
+    Err(Error::new(format!("{} should be stored by {words}, but are not", names.join(", "))))
 }
 
 /// Fails unless the rows of a table are those that were sent, column by column.

@@ -1,7 +1,8 @@
 //! How a dialect stores tables, by rows or by columns: the head of its file `layout.sql`, whose lines are `-- layout:
 //! columns own` or `-- layout: rows own indexed`. `own` is what the engine does unless it is told, `indexed` has the
-//! keys and indexes of `indexes.sql`. The file's statements, all of which may be missing, are named by layout and
-//! moment, such as `columns_before`. May not run them.
+//! keys and indexes of `indexes.sql`, `orders` can keep line items in the order of a column. The file's statements,
+//! all of which may be missing but for those of an order, are named by layout and moment, such as `columns_before`.
+//! May not run them.
 
 use super::dialect::SUITES;
 use crate::workloads::dialect::Dialect;
@@ -29,6 +30,12 @@ pub(crate) enum Moment {
     After,
     /// The query after the load that names the tables stored otherwise, a row each.
     Otherwise,
+    /// As [`Moment::Missing`], for the order of a column.
+    OrderMissing,
+    /// After the rows: brings them into the order.
+    Order,
+    /// As [`Moment::Otherwise`], for the order.
+    OrderOtherwise,
 }
 
 /// One way to store tables.
@@ -37,6 +44,8 @@ pub(crate) struct Layout {
     pub(crate) store: Store,
     /// Whether it has keys and indexes.
     pub(crate) indexed: bool,
+    /// Whether it can keep line items in the order of a column.
+    pub(crate) orders: bool,
     own: bool,
 }
 
@@ -83,11 +92,12 @@ impl Layout {
         let mut words = line.split_whitespace();
         let first = words.next()?;
         let store = [Store::Rows, Store::Columns].into_iter().find(|store| store.word() == first)?;
-        let mut layout = Self { store, indexed: false, own: false };
+        let mut layout = Self { store, indexed: false, orders: false, own: false };
         for word in words {
             match word {
                 "own" => layout.own = true,
                 "indexed" => layout.indexed = true,
+                "orders" => layout.orders = true,
                 _ => return None,
             }
         }
@@ -102,6 +112,9 @@ impl Layout {
             Moment::Before => "before",
             Moment::After => "after",
             Moment::Otherwise => "otherwise",
+            Moment::OrderMissing => "ordered_missing",
+            Moment::Order => "ordered",
+            Moment::OrderOtherwise => "ordered_otherwise",
         };
         format!("{}_{moment}", self.store.word())
     }
@@ -113,9 +126,10 @@ mod tests {
 
     #[test]
     fn lines_of_a_head_are_read_or_refused() {
-        let layout = |store, own, indexed| Some(Layout { store, indexed, own });
+        let layout = |store, own, indexed| Some(Layout { store, indexed, orders: false, own });
         assert_eq!(Layout::read(" rows own indexed"), layout(Store::Rows, true, true));
         assert_eq!(Layout::read("columns"), layout(Store::Columns, false, false));
+        assert!(Layout::read("columns orders").is_some_and(|layout| layout.orders && !layout.indexed));
         assert_eq!([Layout::read("heap"), Layout::read(""), Layout::read("rows fast")], [None; 3]);
     }
 

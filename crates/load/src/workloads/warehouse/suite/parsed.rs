@@ -69,12 +69,17 @@ fn wrong_statements(dialect: &Dialect) -> Vec<String> {
 
 /// Every statement of `layout.sql` belongs to a layout of its head and a moment.
 fn check_layouts(dialect: &Dialect) {
-    use Moment::{After, Before, Missing, Otherwise, Prepare};
+    use Moment::{After, Before, Missing, Order, OrderMissing, OrderOtherwise, Otherwise, Prepare};
     let layouts = Layout::all(dialect).expect("they are understood");
-    let moments = [Prepare, Missing, Before, After, Otherwise];
+    let moments = [Prepare, Missing, Before, After, Otherwise, Order, OrderMissing, OrderOtherwise];
     let names = || layouts.iter().flat_map(|layout| moments.map(|moment| layout.statement(moment)));
     for name in beside(dialect).names_in("layout.sql") {
         assert!(names().any(|known| known == *name), "{}: {name}", dialect.name);
+    }
+    for layout in layouts.iter().filter(|layout| layout.orders) {
+        for moment in [Order, OrderMissing, OrderOtherwise] {
+            assert!(beside(dialect).find(&layout.statement(moment)).is_some(), "{}: {moment:?}", dialect.name);
+        }
     }
 }
 

@@ -30,6 +30,16 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     };
     assert_eq!(label("engine"), label("rows"));
     assert_ne!(label("columns"), label("rows"));
+    check("sqlserver", &[("layout", "columns"), ("column_order", "l_shipdate")], "");
+    for (engine, layout, words) in [
+        ("sqlserver", "rows", "sqlserver by rows"),
+        ("duckdb", "columns", "duckdb by columns"),
+        ("postgresql", "columns", "postgresql by columns"),
+    ] {
+        let expected =
+            format!("workload.column_order: {words} keeps no order; remove it, or use sqlserver by columns\n");
+        check(engine, &[("layout", layout), ("column_order", "l_shipdate")], &expected);
+    }
     check("postgresql", &[("parallelism", "4")], "");
     check("sqlite", &[("parallelism", "1")], "workload.parallelism: sqlite runs each query on one thread; remove it\n");
     check(
@@ -37,6 +47,17 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
         &[],
         "engine.kind: the workload warehouse does not support the engine null; it supports duckdb, mariadb, mysql, postgresql, sqlite, sqlserver\n",
     );
+}
+
+#[test]
+fn data_in_an_order_are_other_data_where_a_layout_has_orders() {
+    let label = |engine, changes: &[(&str, &str)]| {
+        crate::workload("warehouse").unwrap().data_label(&super::case::settings(engine, changes), 1)
+    };
+    let columns = ("layout", "columns");
+    assert_ne!(label("sqlserver", &[columns]), label("sqlserver", &[columns, ("column_order", "l_shipdate")]));
+    assert!(label("sqlserver", &[columns]).contains("column order none"));
+    assert!(!label("duckdb", &[columns]).contains("column order"));
 }
 
 #[test]

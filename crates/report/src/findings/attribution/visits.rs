@@ -390,7 +390,7 @@ impl PointVisits {
         let unsound = self.unsound.get(name)?;
         let alone = Change::One(name.to_owned());
         let own = |block: &u32| self.results.iter().any(|one| one.visit.change == alone && one.visit.block == *block);
-        let mut left_out = unsound.iter().filter(|(block, _)| own(*block)).map(|(_, why)| why);
+        let mut left_out = unsound.iter().filter(|(block, _)| own(block)).map(|(_, why)| why);
         let first = left_out.next()?;
         Some((1 + left_out.count(), first))
     }

@@ -81,9 +81,9 @@ pub(in crate::engines::sqlserver) struct ServerConnection {
     /// The first error of the answer.
     error: Option<Error>,
     /// Where the server has sent us.
-    route: Option<ServerRoute>,
+    route: Option<Box<ServerRoute>>,
     /// What the server has acknowledged of the extensions of the login.
-    features: Vec<u8>,
+    features: Box<[u8]>,
     lost: bool,
     /// Messages that are no errors are wanted.
     listens: bool,
@@ -125,7 +125,7 @@ impl ServerConnection {
             rows_sent: None,
             error: None,
             route: None,
-            features: Vec::new(),
+            features: Box::default(),
             lost: false,
             listens: false,
             record: None,
@@ -156,12 +156,12 @@ impl ServerConnection {
     }
 
     /// The server to which this one has sent us, if it has.
-    pub(super) fn take_route(&mut self) -> Option<ServerRoute> {
+    pub(super) fn take_route(&mut self) -> Option<Box<ServerRoute>> {
         self.route.take()
     }
 
     /// What the server has acknowledged of the extensions of the login; empty where it has acknowledged nothing.
-    pub(super) fn take_features(&mut self) -> Vec<u8> {
+    pub(super) fn take_features(&mut self) -> Box<[u8]> {
         std::mem::take(&mut self.features)
     }
 
@@ -374,11 +374,11 @@ impl ServerConnection {
                         Token::Returned(value) => (Some(Event::Returned(value)), false),
                         Token::Passed => (None, false),
                         Token::Routed { port, server } => {
-                            self.route = Some(ServerRoute { server: text(server), port });
+                            self.route = Some(Box::new(ServerRoute { server: text(server), port }));
                             (None, false)
                         }
                         Token::Features(body) => {
-                            body.clone_into(&mut self.features);
+                            self.features = body.into();
                             (None, false)
                         }
                         Token::Done(done) => self.end(done),

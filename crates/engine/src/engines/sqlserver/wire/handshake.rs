@@ -49,7 +49,7 @@ async fn log_on_somewhere(
         })?;
         let Some(route) = connection.take_route() else { return Ok(connection) };
         address = route.instead_of(&address);
-        last = Some(route);
+        last = Some(*route);
     }
     let last = last.as_ref().map(ServerRoute::in_words).unwrap_or_default();
     let text = format!(

@@ -54,7 +54,7 @@ impl fmt::Display for FailoverChoice {
 /// Failover that was found in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailoverReport {
-    /// Who took over from whom.
+    /// Choice of who took over from whom.
     pub choice: FailoverChoice,
     /// When.
     pub in_force: FaultInForce,

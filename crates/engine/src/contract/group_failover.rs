@@ -19,7 +19,7 @@ pub trait GroupFailover: Sync {
 
 /// Order to fail over that has not been given yet. Owns its connections and its runtime; blocking.
 pub trait FailoverOrder: Send {
-    /// Who takes over from whom.
+    /// Tells who takes over from whom.
     fn choice(&self) -> &FailoverChoice;
 
     /// Gives the order, and waits until the servers have carried it out.

@@ -255,7 +255,7 @@ fn host(writes: Option<&'static str>) -> TdsServer {
     })
 }
 
-/// As a prober and users look for it: each host of the URL in turn, in whatever role.
+/// Asks each host of the URL in turn, in whatever role, as a prober and users do.
 #[test]
 fn of_hosts_that_refuse_the_login_or_take_no_writes_the_primary_is_found() {
     let servers = [host(None), host(Some("READ_ONLY")), host(Some("READ_WRITE"))];

@@ -70,7 +70,7 @@ impl KeyNumbers {
 pub(super) struct KeyRates {
     text: &'static KeyText,
     seen: BTreeMap<(String, String), KeyNumbers>,
-    /// Milliseconds of the server's clock at the last reading; none before the first, and after one that is missing or empty.
+    /// Milliseconds of the server's clock at the last reading; `None` before the first, and after one that is missing or empty.
     clock_ms: Option<i64>,
 }
 

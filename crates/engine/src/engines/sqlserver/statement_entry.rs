@@ -65,7 +65,7 @@ pub(super) struct StatementEntry {
     /// Index in the call's list of each parameter of the server's form.
     order: Vec<usize>,
     kinds: Vec<ParameterKind>,
-    /// What of the parameters is sent as a table.
+    /// Parameters that are sent as a table.
     table: Option<TableOfLists>,
     /// Its number at the server, for these types.
     pub(super) handle: Option<i32>,

@@ -36,17 +36,18 @@ impl Link {
         }
     }
 
-    /// The next message, in however many packets; each but the last has to be full and numbered.
+    /// The next message, in however many packets; each but the last has to be full, and their numbers follow one another. The first has any:
+    /// servers do not look at it.
     pub(super) fn receive(&mut self) -> io::Result<Message> {
         let mut body = Vec::new();
-        let mut number = 0u8;
+        let mut before = None::<u8>;
         loop {
             let mut head = [0; 8];
             self.read_exact(&mut head)?;
             let [kind, status, high, low, _, _, told, _] = head;
             let length = usize::from(u16::from_be_bytes([high, low]));
-            number = number.wrapping_add(1);
-            assert_eq!(told, number, "packets of a message are numbered");
+            assert!(before.is_none_or(|before| told == before.wrapping_add(1)), "packets of a message are numbered");
+            before = Some(told);
             assert!(
                 length >= 8 && length <= self.packet_size,
                 "a packet of {length} bytes where {} are agreed",

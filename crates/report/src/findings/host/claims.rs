@@ -28,7 +28,7 @@ pub(crate) enum ClaimKind {
     Quiet,
     /// All are those of a quiet host, as far as the spin probe can tell.
     QuietBySpin,
-    /// At all a limit of the study was always reached, so that what others took mattered less.
+    /// A limit of the study was always reached at each, so that what others took mattered less.
     Bound,
     /// Some are as given, the others those of a quiet host.
     Both,

@@ -64,7 +64,7 @@ impl<'a> Places<'a> {
         Some(())
     }
 
-    /// Adds what a token of an answer holds of values and names. None: it belongs to a login, or is not known here.
+    /// Adds what a token of an answer holds of values and names; `None`: it belongs to a login, or is not known here.
     fn add_token(&mut self, token: Token<'a>, bytes: &'a [u8], columns: &[ColumnType]) -> Option<()> {
         match token {
             Token::Row(row) => self.add_row(row, false, columns),

@@ -51,7 +51,7 @@ pub(super) struct LoginRequest<'a> {
     pub(super) read_only: bool,
 }
 
-/// Who logs on, and how that is proved.
+/// Account that logs on, and how it is proved.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LoginProof<'a> {
     /// An account of the server's own.

@@ -30,11 +30,11 @@ pub(crate) enum Moment {
     After,
     /// The query after the load that names the tables stored otherwise, a row each.
     Otherwise,
-    /// As [`Moment::Missing`], for the order of a column.
+    /// The query for tables that lack the order of a column, as [`Moment::Missing`].
     OrderMissing,
-    /// After the rows: brings them into the order.
+    /// The statement after the rows that brings them into the order.
     Order,
-    /// As [`Moment::Otherwise`], for the order.
+    /// The query for tables in another order, as [`Moment::Otherwise`].
     OrderOtherwise,
 }
 

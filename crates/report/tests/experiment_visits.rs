@@ -100,6 +100,7 @@ fn an_attempt_that_moves_takes_nothing_from_a_calm_one_before_it() {
     carry_out(&mut record, &more, &DRIFTING, usize::MAX);
     let found = attributions(&record).remove(0);
     assert_eq!((found.made, found.moved.len(), found.has_moved()), (3, 1, false), "{:?}", found.movement);
+    assert!(found.wants_another(), "the last one moved, once");
     assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
 }
 
@@ -139,12 +140,39 @@ fn a_block_in_which_a_limit_was_not_as_asked_is_left_out_for_it_alone() {
         read_back(&mut record, 1, READS, wrong);
         let found = attributions(&record).remove(0);
         let blocks = [0, 1].map(|of| found.resources[of].throughput.as_ref().map_or(0, |one| one.blocks));
-        assert_eq!(blocks, [before.blocks, before.blocks - 1], "{wrong:?}");
+        // A value that is known to be another one spoils the visit that it was in; one that could not be read only itself.
+        let of_cpu = before.blocks - usize::from(wrong.is_some());
+        assert_eq!(blocks, [of_cpu, before.blocks - 1], "{wrong:?}");
         assert_eq!(found.resources[1].left_out.as_ref().map(|(blocks, _)| *blocks), Some(1));
         assert_eq!(words(&record)[1], (READS.to_owned(), "confirmed"));
         let text = text_of(&record);
         assert!(text.contains("Read IOPS: 1 block is left out, since "), "{text}");
     }
+}
+
+#[test]
+fn a_limit_that_was_not_restored_spoils_the_untouched_visit_for_all() {
+    let mut record = tested(&CPU_BOUND);
+    let before = attributions(&record).remove(0);
+    for event in record.experiments.iter_mut().flat_map(|attempt| &mut attempt.events) {
+        let RunEvent::Visited(visit) = &mut event.event else { continue };
+        if visit.block == 1 && visit.change == Change::Nothing {
+            visit.readings.iter_mut().filter(|one| one.name == READS).for_each(|one| one.in_force = Some(400.0));
+        }
+    }
+    let found = attributions(&record).remove(0);
+    let blocks = found.resources[0].throughput.as_ref().map_or(0, |one| one.blocks);
+    assert_eq!(blocks, before.blocks - 1, "CPU time is compared with that visit, too");
+}
+
+#[test]
+fn an_attempt_with_too_few_blocks_to_be_judged_hides_none_that_moved() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    carry_out(&mut record, &experiment, &CPU_BOUND, 5);
+    carry_out(&mut record, &experiment, &DRIFTING, usize::MAX);
+    let found = attributions(&record).remove(0);
+    assert!(found.has_moved() && found.wants_another(), "{:?}", found.movement);
 }
 
 #[test]

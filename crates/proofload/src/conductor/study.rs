@@ -173,9 +173,12 @@ fn experiments_left(findings: &Findings<'_>) -> Result<ExperimentChoice, String>
     let settings = &findings.record.study.settings;
     let Ok(words) = settings.text(setting::CONFIRM_POINTS) else { return Ok(ExperimentChoice::default()) };
     let mut choice = ExperimentChoice::of(findings, words, ConfirmAsked::of(settings))?;
-    // One whose untouched point moved says nothing: it is made again.
+    // One whose untouched point moved says nothing: it is made again, once.
     let has_ended = |point: u32| {
-        findings.attributions.iter().any(|found| found.point == point && found.ended.is_some() && !found.has_moved())
+        findings
+            .attributions
+            .iter()
+            .any(|found| found.point == point && found.ended.is_some() && !found.wants_another())
     };
     choice.planned.retain(|(run, _)| !has_ended(run.point));
     for why in &mut choice.refused {

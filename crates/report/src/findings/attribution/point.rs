@@ -95,6 +95,8 @@ pub struct PointAttribution {
     pub movement: Option<Movement>,
     /// Attempts that do not count, because the untouched point moved in them: how far, and how many complete blocks each has.
     pub moved: Vec<(Movement, usize)>,
+    /// True where the untouched point moved in the last attempt.
+    pub last_moved: bool,
     /// Every resource that was to be changed.
     pub resources: Vec<ResourceAttribution>,
     /// The joint visit.
@@ -109,6 +111,12 @@ impl PointAttribution {
     /// Tells whether the untouched point moved in every attempt, so that another one is wanted.
     pub fn has_moved(&self) -> bool {
         self.movement.is_some_and(|movement| movement.is_moved)
+    }
+
+    /// Tells whether another attempt is made without being asked for: the last one moved, and no earlier one did. A host that always drifts
+    /// is not tried for ever.
+    pub fn wants_another(&self) -> bool {
+        self.last_moved && self.moved.len() + usize::from(self.has_moved()) < 2
     }
 
     /// Resources with a verdict of this word.
@@ -193,6 +201,7 @@ fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<
         spread: throughput.spread(),
         movement: shown.movement,
         moved: shown.moved,
+        last_moved: shown.last_moved,
         resources,
         joint,
         raise,

@@ -16,6 +16,8 @@ use proofload_model::settings::setting;
 
 /// Share of a raise by which use must rise at least to be called a rise: half of it. Source: ours.
 const FOLLOWED: f64 = 0.5;
+/// Share of chance at each look at a raise, after each of some six blocks: all together 5 %. Source: Bonferroni.
+const LOOK: f64 = 0.01;
 /// What a quota may exceed the time of all cores by, as a share: rounding.
 const ROUNDING: f64 = 1e-6;
 
@@ -62,7 +64,7 @@ pub(super) fn wanted(shown: &PointVisits, estimates: &Estimates, decisions: &[De
     let sound = shown.counted(&plan.name, &change).filter(|result| result.throughput > 0.0).count();
     let place = shown.experiment.resources.iter().position(|other| other.name == plan.name)?;
     let found = estimates.elasticity(Treatment::Raised(place));
-    let is_open = found.is_none_or(|found| kept(&found) && found.bounds(0.05).0 <= OF_ACCOUNT);
+    let is_open = found.is_none_or(|found| kept(&found) && found.bounds(LOOK).0 <= OF_ACCOUNT);
     let least = RAISED_BLOCKS.saturating_sub(u32::try_from(sound).unwrap_or(u32::MAX));
     let left = least.max(u32::from(is_open));
     let has_begun = shown.raises_of(&plan.name).next().is_some();

@@ -5,7 +5,7 @@ use super::memory::{KEEPERS, READS, through_reads};
 use super::point::{PointAttribution, ResourceAttribution};
 use super::words::{NOTHING, hundredths, numbers, relief, within};
 use crate::numbers::capital;
-use proofload_analysis::attribution::KnobElasticity;
+use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass};
 use proofload_model::settings::setting;
 
@@ -33,9 +33,13 @@ pub(super) fn below_nothing(found: &PointAttribution, rest: &KnobElasticity) -> 
     if rest.bounds(0.05).1 >= 0.0 {
         return Some("not told apart from nothing".to_owned());
     }
+    // Resources of no account add nothing: one that costs more than one for one is no sign of a second.
+    let is_of_account = |one: &&ResourceAttribution| {
+        matches!(one.decision.verdict, ResourceVerdict::Confirmed | ResourceVerdict::Contributes)
+    };
     let time_like = found.resources.iter().filter(|one| one.plan.class.is_time_like() && one.throughput.is_ok());
-    if time_like.filter(|one| found.counted_as(one).is_none()).count() < 2 {
-        return Some("less than nothing: lowering the only one of them costs more than one for one".to_owned());
+    if time_like.filter(|one| found.counted_as(one).is_none()).filter(is_of_account).count() < 2 {
+        return Some("less than nothing: lowering one of them costs more than one for one".to_owned());
     }
     let lead = format!(
         "less than nothing: elasticities add up to {}, since a limit that is near binds too once it is lowered",
@@ -46,9 +50,9 @@ pub(super) fn below_nothing(found: &PointAttribution, rest: &KnobElasticity) -> 
     }
     let raised = found.raise.as_ref().and_then(|raise| raise.throughput.as_ref().ok());
     let told = if raised.is_some_and(|raised| raised.bounds(0.05).0 > NOTHING) {
-        "that is the sign of two limits close together, but what raising one alone gave says otherwise"
+        "that may be two limits close together, but what raising one alone gave says otherwise"
     } else {
-        "that is the sign of two limits close together, of which raising one alone gives little"
+        "that may be two limits close together, of which raising one alone gives little"
     };
     Some(format!("{lead}; {told}"))
 }

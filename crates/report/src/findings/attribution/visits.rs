@@ -62,6 +62,8 @@ pub(super) struct PointVisits {
     pub(super) movement: Option<Movement>,
     /// Attempts that do not count, because the untouched point moved in them: how far, and how many complete blocks each has.
     pub(super) moved: Vec<(Movement, usize)>,
+    /// True where the untouched point moved in the last attempt that has a complete block.
+    pub(super) last_moved: bool,
     /// Blocks that do not count for a resource, by its name, each with the reason.
     unsound: BTreeMap<String, BTreeMap<u32, String>>,
     /// Number of the next block.
@@ -104,6 +106,7 @@ impl PointVisits {
             results: Vec::new(),
             movement: None,
             moved: Vec::new(),
+            last_moved: false,
             unsound: BTreeMap::new(),
             next: 0,
             complete: 0,
@@ -140,8 +143,11 @@ impl PointVisits {
             |results: &Vec<VisitResult>| Self { results: results.clone(), ..self.clone() }.of_throughput().movement();
         let judged: Vec<(Option<Movement>, Vec<VisitResult>)> =
             attempts.into_iter().map(|results| (movement(&results), results)).collect();
-        let is_calm = |found: &Option<Movement>| found.is_none_or(|movement| !movement.is_moved);
-        let has_calm = judged.iter().any(|(found, results)| is_calm(found) && !results.is_empty());
+        let is_moved = |found: &Option<Movement>| found.is_some_and(|movement| movement.is_moved);
+        // One that has too few blocks to be judged is not yet calm.
+        let has_calm = judged.iter().any(|(found, _)| found.is_some() && !is_moved(found));
+        self.last_moved =
+            judged.iter().rev().find(|(_, all)| !all.is_empty()).is_some_and(|(found, _)| is_moved(found));
         // Where there is no calm attempt the last one with a block shows what it shows, and confirms nothing.
         let last = if goes_on {
             judged.len().checked_sub(1)
@@ -397,26 +403,36 @@ impl PointVisits {
 
     /// Blocks in which each resource was not in force as asked in some visit, or could not be read back, with the reason.
     fn unsound_blocks(&self) -> BTreeMap<String, BTreeMap<u32, String>> {
-        let each = self.experiment.resources.iter().map(|plan| (plan.name.clone(), self.unsound_of(plan)));
-        each.filter(|(_, blocks)| !blocks.is_empty()).collect()
+        let mut found: BTreeMap<String, BTreeMap<u32, String>> = BTreeMap::new();
+        for plan in &self.experiment.resources {
+            self.find_unsound(plan, |name, block, why| {
+                found.entry(name.to_owned()).or_default().entry(block).or_insert(why);
+            });
+        }
+        found
     }
 
-    fn unsound_of(&self, plan: &ResourcePlan) -> BTreeMap<u32, String> {
-        let (name, mut found) = (&plan.name, BTreeMap::new());
-        let Some(usual) = self.usual(name) else { return found };
+    /// Finds the visits in which a resource was not as asked, and tells for which resources their blocks do not count: for itself; where it
+    /// is known to have had another value, for all that the visit lowers as well, and for all where the visit is one of the untouched point.
+    fn find_unsound(&self, plan: &ResourcePlan, mut tell: impl FnMut(&str, u32, String)) {
+        let name = &plan.name;
+        let Some(usual) = self.usual(name) else { return };
         let whole = if name == USERS { self.most_users() } else { usual };
         // Visits that raise it are judged apart: what lowering it costs stands without them.
         for result in self.results.iter().filter(|result| !result.visit.change.raises(name)) {
-            let is_changed = result.visit.change.lowers(name, plan.class);
-            let why = match in_force(&result.visit, name) {
-                None => Some(UNREADABLE.to_owned()),
-                Some(found) => self.not_as_asked(plan, found, (whole, is_changed)),
+            let (change, block) = (&result.visit.change, result.visit.block);
+            let Some(value) = in_force(&result.visit, name) else {
+                tell(name, block, UNREADABLE.to_owned());
+                continue;
             };
-            if let Some(why) = why {
-                found.entry(result.visit.block).or_insert(why);
+            let is_changed = change.lowers(name, plan.class);
+            let Some(why) = self.not_as_asked(plan, value, (whole, is_changed)) else { continue };
+            let others = self.experiment.resources.iter().filter(|other| other.name != *name);
+            for other in others.filter(|other| *change == Change::Nothing || change.lowers(&other.name, other.class)) {
+                tell(&other.name, block, format!("of {name}, {why}"));
             }
+            tell(name, block, why);
         }
-        found
     }
 
     /// Words for what was in force in a visit where it is not what was asked, of a resource of which so much is there untouched.

@@ -3,10 +3,11 @@
 /// Seconds in a row whose mean tells that throughput is back.
 pub const BACK_FOR: usize = 10;
 
-/// Share of the throughput before that the mean of these seconds must reach, and the share that suffices of a load which also had no more
-/// in ten seconds before the fault.
-const MEAN_FROM: f64 = 0.95;
-const NOISY_FROM: f64 = 0.90;
+/// Share of the throughput before that the mean of these seconds must reach, from 0 to 1. Source: ours.
+pub const MEAN_FROM: f64 = 0.95;
+
+/// Share that suffices of a load which also had no more in ten seconds before the fault, from 0 to 1. Source: ours.
+pub const NOISY_FROM: f64 = 0.90;
 
 /// Throughput of the users before a fault, with its spread, to which that after it is compared.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -79,3 +79,23 @@ fn what_a_manager_does_not_do_is_refused_before_anything_runs() {
     refused(&MANAGED.replace("within =", "promote_after = \"1s\"\nwithin ="), "detects failures itself");
     refused(&MANAGED.replace("remote_flush", "none"), "needs a standby");
 }
+
+#[test]
+fn studies_of_managers_draw_when_a_node_fails_and_one_that_does_not_is_remarked() {
+    let bench = Bench::new("managers-phase");
+    let told = |study: &str, set: &[&str]| {
+        let path = format!("{}/../../studies/quick/{study}.toml", env!("CARGO_MANIFEST_DIR"));
+        let done = bench.run(&[&["validate", path.as_str()][..], set].concat());
+        let told = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{told}");
+        told
+    };
+    for (study, period) in
+        [("availability-patroni", "loop_wait"), ("availability-pg-auto-failover", "health_check_period")]
+    {
+        assert_eq!(told(study, &[]), "");
+        let remarked = told(study, &["--set", "drill.phase=0s"]);
+        assert!(remarked.contains("drill.fault = \"crash primary\"") && remarked.contains(period), "{remarked}");
+        assert!(!remarked.contains("switchover"), "{remarked}");
+    }
+}

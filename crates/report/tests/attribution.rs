@@ -153,6 +153,24 @@ fn whether_throughput_follows_the_cpu_time_of_the_standbys_is_in_the_answer() {
     }
 }
 
+#[test]
+fn an_elasticity_to_the_cpu_time_of_one_role_has_the_name_of_the_role() {
+    let at = |cpu: f64| [(MODE, text("remote_flush")), ("limits.thread_cpu", Value::Number(cpu))];
+    let mut record = faster_first(&[&at(1.0), &at(0.25)], 4);
+    record.study.settings.0.insert("limits.thread".to_owned(), text("walsender"));
+    let found = slopes(&evaluate(&record));
+    let [slope] = found.as_slice() else { panic!("one setting varies: {found:?}") };
+    assert_eq!((slope.setting, slope.role.as_deref()), ("limits.thread_cpu", Some("walsender")));
+    assert!(slope.elasticity.value() > 0.0, "less CPU time was slower: {slope:?}");
+    let told = |record: &Record, role: &str| {
+        let page = render(record, Format::Markdown).unwrap();
+        assert!(page.contains(&format!("| CPU seconds per second of {role} |")), "{role}: {page}");
+    };
+    told(&record, "walsender");
+    record.study.settings.0.insert("limits.thread_on".to_owned(), text("standby"));
+    told(&record, "walsender of a standby");
+}
+
 /// A study over four round trips in which one thread has all the work that it can do, on hosts that differ by their seed.
 fn planted(seed: u32) -> Record {
     let levels = [200, 1_000, 5_000, 20_000].map(|micros| Value::Duration(Duration::from_micros(micros)));

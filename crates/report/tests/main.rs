@@ -10,6 +10,7 @@ mod comparison;
 mod disturbance;
 mod drill_export;
 mod drill_losses;
+mod drill_words;
 mod drills;
 mod engine_note;
 mod experiment_limits;

@@ -57,4 +57,26 @@ mod tests {
         let operations = point.metrics["throughput"].value * seconds;
         assert!((operations / 2e9 - 1.0).abs() < 5e-4, "two billion in the published time: {operations}");
     }
+
+    #[test]
+    fn what_is_noted_of_the_availability_study_follows_from_its_figures() {
+        let reference = find_reference("9100-max-availability").unwrap();
+        let [single, pair] = [0, 1].map(|place: usize| {
+            let metrics = &reference.points[place].metrics;
+            (metrics["tpm"].value, metrics["latency_mean"].seconds().unwrap())
+        });
+        let per_timed = |(tpm, seconds): (f64, f64)| format!("{:.2}", tpm * seconds / (193.0 * 60.0));
+        let ratios = [single.0 / pair.0, pair.1 / single.1].map(|ratio| format!("{ratio:.2}"));
+        let demands = [single, pair].map(|(_, seconds)| 1e6 * seconds / 193.0);
+        let notes = reference.notes.join(" ");
+        for part in [
+            format!("{} (single node) and {} times (two nodes)", per_timed(single), per_timed(pair)),
+            format!("{} by TPM, {} by average latency", ratios[0], ratios[1]),
+            format!("{:.1} us a transaction for the single node and {:.0} us for two", demands[0], demands[1]),
+            "ITEM 500,000 (TPC-C: 100,000), ORDER_LINE twice, ORDERS not at all".to_owned(),
+            "majority quorum with a file-share witness".to_owned(),
+        ] {
+            assert!(notes.contains(&part), "{part}: {notes}");
+        }
+    }
 }

@@ -46,7 +46,8 @@ fn outages(operations: &[ProbeOperation], rate: u32, origin: Moment) -> (Vec<Out
     (found, blips)
 }
 
-/// Place of the first of so many operations acknowledged in a row; also of as many as were left when the prober ended.
+/// Place of the first of so many operations acknowledged in a row, or of fewer where the prober ended with them; `None` where its last
+/// operation was not acknowledged.
 fn end_of(operations: &[ProbeOperation], wanted: usize) -> Option<usize> {
     let mut first = 0;
     for (place, operation) in operations.iter().enumerate() {
@@ -56,7 +57,7 @@ fn end_of(operations: &[ProbeOperation], wanted: usize) -> Option<usize> {
             return Some(first);
         }
     }
-    None
+    (first < operations.len()).then_some(first)
 }
 
 fn lag_p99_ms(operations: &[ProbeOperation]) -> f64 {

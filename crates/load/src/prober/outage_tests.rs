@@ -75,3 +75,26 @@ fn an_outage_may_not_end() {
     let (outages, _) = found(3_000.0, &gone);
     assert_eq!((outages.len(), outages[0].to, outages[0].failed), (1, None, 400));
 }
+
+#[test]
+fn an_outage_ends_with_the_operations_that_were_left_when_the_prober_ended() {
+    let ends_with = |left: f64, last: Answer| {
+        let until = 3_000.0 + left * PERIOD_MS;
+        let service: Service = Box::new(move |at| {
+            if at >= until - PERIOD_MS {
+                last
+            } else if (1_000.0..3_000.0).contains(&at) {
+                Answer::Refused
+            } else {
+                Answer::After(1.0)
+            }
+        });
+        let (outages, blips) = found(until, &service);
+        assert_eq!((outages.len(), blips), (1, 0), "{outages:?}");
+        outages[0].to.map(|to| to.0)
+    };
+    let back = Some(3_001_000_000);
+    assert_eq!(ends_with(5.0, Answer::After(1.0)), back, "five are fewer than end an outage, and all that were left");
+    assert_eq!(ends_with(1.0, Answer::After(1.0)), back);
+    assert_eq!(ends_with(5.0, Answer::Refused), None, "the last one was not acknowledged");
+}

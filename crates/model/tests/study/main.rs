@@ -1,6 +1,7 @@
 //! Study files: every fault at once, with line, key, reason and the nearest known key; schema, `--set` and plan.
 
 mod groups;
+mod guide;
 mod refusals;
 mod searches;
 mod tiers;

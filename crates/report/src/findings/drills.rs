@@ -24,6 +24,8 @@ use proofload_record::{Attempt, Record, RunAttempts, State};
 use protection::{UnprotectedTime, degraded_seconds, unprotected};
 use std::collections::HashMap;
 
+pub(crate) use verdict::LATEST_PROBE_MS;
+
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
 

@@ -9,10 +9,11 @@ use crate::blocks::{
     Axis, Block, Cell, Chart, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, TableOf, prose,
 };
 use crate::findings::Findings;
-use crate::findings::drills::{DrillOf, DrilledPoint};
+use crate::findings::drills::{DrillOf, DrilledPoint, LATEST_PROBE_MS};
 use crate::numbers::{counted, short};
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::Unit;
+use proofload_analysis::recovery::{BACK_FOR, MEAN_FROM, NOISY_FROM};
 use proofload_model::drill::{FaultKind, ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
@@ -155,16 +156,25 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
         median(&degraded, SECONDS)
     })
     .quantities("Protected again", "s", |point| protected_again(point))
-    .note(prose![
-        "Outage: from the due time of the first unacknowledged operation to the end of the first of many \
-             acknowledged in a row; every outage that ends after the fault counts. 95th percentile: needs 59 drills \
-             or more; with fewer, all may lie below it. Promotion: from the request, or from the detection by a \
-             failover manager, until the standby accepted writes. Users recovered: from the fault to the first of ten \
-             seconds with a mean of 95 % of their earlier throughput, 90 % by its interval. Degraded: seconds until \
-             then with acknowledged writes, but less than 95 % of the throughput or three times the earlier 99th \
-             percentile. Protected again: until the remaining standbys, or the former primary as a standby, were in \
-             sync with the primary; not asked where no other instance was left or brought back."
-    ])
+    .note(prose![what_times_mean()])
+}
+
+/// What the columns of the outages mean.
+fn what_times_mean() -> String {
+    let [mean, noisy] = [MEAN_FROM, NOISY_FROM].map(|share| short(100.0 * share));
+    format!(
+        "Outage: from the due time of the first unacknowledged operation to the end of the first of many acknowledged \
+         in a row; every outage that ends after the fault counts. A drill is void if the prober was more than \
+         {LATEST_PROBE_MS} ms late (99th percentile of a kind of operation over the whole run); how late it was at the \
+         ends of an outage alone is not recorded. 95th percentile: needs 59 drills or more; with fewer, \
+         all may lie below it. Promotion: from the request, or from the detection by a failover manager, until the \
+         standby accepted writes. Users recovered: from the fault to the first second from which every {BACK_FOR} \
+         seconds in a row had a mean of {mean} % of the earlier throughput, or of the least that {BACK_FOR} seconds had \
+         before the fault if that is less, but not less than {noisy} %. Degraded: seconds until then with acknowledged \
+         writes, but less than 95 % of the throughput or three times the earlier 99th percentile. Protected again: \
+         until the remaining standbys, or the former primary as a standby, were in sync with the primary; not asked \
+         where no other instance was left or brought back."
+    )
 }
 
 /// Time until users had their throughput back, or in how many drills that never came.

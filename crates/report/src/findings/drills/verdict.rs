@@ -16,8 +16,9 @@ use proofload_record::{Attempt, State};
 /// Lost writes that are told by number.
 const NUMBERS_TOLD: usize = 20;
 
-/// Lateness of a prober from which on its outages are not exact enough to be told, ms.
-const LATEST_PROBE_MS: f64 = 50.0;
+/// Lateness of a prober from which on its outages are not exact enough to be told, ms: the 99th percentile over a whole run, since records do
+/// not say when it was late.
+pub(crate) const LATEST_PROBE_MS: f64 = 50.0;
 
 /// Age of the last reading of the mode before a fault from which on nothing tells whether it was in force, seconds.
 const OLDEST_READING: f64 = 3.0;

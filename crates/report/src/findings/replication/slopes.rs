@@ -1,4 +1,5 @@
-//! How much throughput follows a resource of replication: the network between nodes, and the CPU time that each node may use.
+//! How much throughput follows a resource of replication: the network between nodes, and the CPU time that each node or
+//! one role of threads may use.
 
 use super::links::measured_round_trip;
 use crate::findings::curve::other_levels;
@@ -9,13 +10,18 @@ use crate::groups::by_key;
 use proofload_analysis::elasticity::Level;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::slope::slope_of_levels;
+use proofload_model::intervention::THREAD_CPU;
 use proofload_model::settings::setting;
 
 /// Setting of the round trip, which is measured before the load.
 const RTT: &str = setting::REPLICATION_RTT;
 
 /// Settings to which it is told.
-const RESOURCES: &[&str] = &[RTT, setting::REPLICATION_BANDWIDTH, setting::LIMITS_CPU, setting::LIMITS_STANDBY_CPU];
+const RESOURCES: &[&str] =
+    &[RTT, setting::REPLICATION_BANDWIDTH, setting::LIMITS_CPU, setting::LIMITS_STANDBY_CPU, THREAD_CPU];
+
+/// Setting of the role that `limits.thread_cpu` limits, which no study varies.
+const ROLE: &str = "limits.thread";
 
 /// Elasticity within this of 0 is none. Source: docs/guides/replication.md.
 pub const NONE_WITHIN: f64 = 0.1;
@@ -25,6 +31,8 @@ pub const NONE_WITHIN: f64 = 0.1;
 pub struct Slope {
     /// Setting.
     pub setting: &'static str,
+    /// Role whose threads the setting limits; `None` for a setting that limits no role.
+    pub role: Option<String>,
     /// Other levels, in words; empty where nothing else varies.
     pub at: String,
     /// Points that it comes from.
@@ -50,9 +58,11 @@ pub fn slopes(findings: &Findings<'_>) -> Vec<Slope> {
 fn of_setting(findings: &Findings<'_>, setting: &'static str) -> Vec<Slope> {
     let told = |point: &&PointFindings| point.counts_inside_repetitions() && resource(point, setting).is_some();
     let groups = by_key(findings.points.iter().filter(told).map(|point| (other_levels(point, setting), point)));
+    let role = findings.record.study.settings.text(ROLE).ok().filter(|_| setting == THREAD_CPU);
     let slope = |(at, members): (String, Vec<&PointFindings>)| {
         let (members, elasticity) = elasticity(findings, setting, members)?;
-        Some(Slope { setting, at, points: members.iter().map(|point| point.id).collect(), elasticity })
+        let points = members.iter().map(|point| point.id).collect();
+        Some(Slope { setting, role: role.map(str::to_owned), at, points, elasticity })
     };
     groups.into_iter().filter_map(slope).collect()
 }

@@ -7,6 +7,7 @@ use crate::findings::replication::slopes::{NONE_WITHIN, Slope, slopes};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::short;
 use proofload_model::settings::setting;
+use proofload_model::study::limits_standby_thread;
 
 /// The setting of the round trip.
 const RTT: &str = setting::REPLICATION_RTT;
@@ -21,7 +22,7 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
                 all levels of the resource."
     ];
     TableOf::new("table-slopes", caption, slopes(findings))
-        .words("To", |slope| setting_title(slope.setting))
+        .words("To", |slope| resource(findings, slope))
         .words("At", |slope| slope.at.clone())
         .counts("Points", |slope| slope.points.len())
         .quantities("Elasticity", "d ln X / d ln R", |slope| slope.elasticity.clone())
@@ -32,6 +33,13 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
         ])
         .filled()
         .map(Block::Table)
+}
+
+/// The resource of a slope for readers: a limit of one role by the role and, where that runs on standbys, by its side.
+fn resource(findings: &Findings<'_>, slope: &Slope) -> String {
+    let Some(role) = &slope.role else { return setting_title(slope.setting) };
+    let side = if limits_standby_thread(&findings.record.study.settings) { " of a standby" } else { "" };
+    format!("CPU seconds per second of {}{side}", title(role))
 }
 
 /// What throughput follows of the network and of the CPU time of the standbys, in words.

@@ -21,8 +21,8 @@ pub(crate) struct GateArguments {
     /// Result if a point is void or missing
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail, value_name = "POLICY")]
     pub(crate) void: GatePolicy,
-    /// Result of comparisons whose runs did not alternate (`compare --run` makes them alternate)
-    #[arg(long, value_enum, default_value_t = NotInTurnsPolicy::Warn, value_name = "POLICY")]
+    /// Result of comparisons whose runs did not alternate (`gate --run` makes them alternate)
+    #[arg(long, value_enum, default_value_t = NotInTurnsPolicy::Undecided, value_name = "POLICY")]
     pub(crate) not_in_turns: NotInTurnsPolicy,
     /// Fail if drills of the candidate, including void ones, lost more acknowledged writes than this under modes that promise no loss
     #[arg(long, value_name = "COUNT")]

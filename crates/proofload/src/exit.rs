@@ -81,8 +81,8 @@ impl Exit {
             ),
             Self::GateUndecided => (
                 8,
-                "a gate is undecided: a loss beyond the tolerance was neither shown nor excluded",
-                "use more repetitions, longer windows or a wider tolerance; with --undecided pass the code is 0",
+                "a gate is undecided: a loss beyond the tolerance was neither shown nor excluded, or the runs did not alternate",
+                "use gate --run, more repetitions, longer windows or a wider tolerance; with --undecided pass the code is 0",
             ),
             Self::NotProved => (
                 10,

@@ -1,6 +1,6 @@
 //! How long a run takes, phase by phase, before it is run. For plans and views; starts nothing and decides nothing.
 
-use crate::conductor::{LOOK, labels};
+use crate::conductor::{LOOK, MOST_PLANNED_TIMES, RETRY_WAIT, labels};
 use proofload_analysis::recovery::BACK_FOR;
 use proofload_load::{Rating, Work};
 use proofload_model::drill::drill;
@@ -84,6 +84,13 @@ pub(crate) struct Phases {
     pub(crate) drill: Span,
 }
 
+impl Phases {
+    /// Time under load of one attempt.
+    fn once(self) -> Span {
+        self.warm_up.and(self.measure).and(self.drill)
+    }
+}
+
 impl RunTimes {
     /// The times of a run with these settings.
     pub(crate) fn of(settings: &Settings) -> Result<Self, Error> {
@@ -102,8 +109,9 @@ impl RunTimes {
             measure: Span::between(procedure.measure, procedure.longest_measured()),
             drill: after_window(settings)?,
         };
-        let once = phases.warm_up.and(phases.measure).and(phases.drill);
-        let at_most = once.at_most.map(|once| once.saturating_mul(1 + procedure.retries));
+        let once = phases.once();
+        let attempts = 1 + procedure.retries.min(MOST_PLANNED_TIMES);
+        let at_most = once.at_most.map(|once| once.saturating_mul(attempts));
         Ok(Self { span: Span { at_most, ..once }, phases: Some(phases), work: None, begins_measured })
     }
 
@@ -119,6 +127,21 @@ impl RunTimes {
         let middle = |span: Span| span.at_most.map_or(span.at_least, |most| (span.at_least + most) / 2);
         Some(middle(warm_up) + measure.at_least + drill.at_least)
     }
+}
+
+/// The longest planned time of one attempt, with its wait and what comes before and after its load, about; `None` where only its end tells.
+pub(crate) fn planned_attempt(settings: &Settings, bytes: u64) -> Option<Duration> {
+    let times = RunTimes::of(settings).ok()?;
+    let load = times.phases.map_or(times.span, Phases::once).at_most?;
+    let wait = procedure(settings).map_or(Duration::ZERO, |procedure| procedure.wait_for_quiet);
+    Some(load.saturating_add(wait).saturating_add(around(settings, bytes)))
+}
+
+/// The longest that a run waits for a quiet host, further attempts included, about; a wait ends with a look at the host.
+pub(crate) fn longest_wait(settings: &Settings) -> Duration {
+    let Ok(procedure) = procedure(settings) else { return Duration::ZERO };
+    let before_each = procedure.wait_for_quiet.saturating_mul(1 + procedure.retries);
+    before_each.saturating_add(RETRY_WAIT.saturating_mul(procedure.retries))
 }
 
 /// Load after the window of a drill: at least until users can have been back for so long, at most until the time is up; nothing without one.

@@ -37,13 +37,18 @@ fn records_are_compared_and_gated_with_their_exit_codes() {
     check(&bench, &["compare", "base.proof", "slow.proof"], 0, &["  4   ", "slower", "study.seed"]);
     check(&bench, &["compare", "base.proof", "equal.proof", "--metric", "throughput"], 0, &["not shown (±"]);
     let gate = |candidate: &'static str, more: &[&'static str]| {
-        [&["gate", "base.proof", candidate, "--tolerance", "3%"], more].concat()
+        [&["gate", "base.proof", candidate, "--tolerance", "3%", "--not-in-turns", "warn"], more].concat()
     };
+    // Records of different times are not judged unless that is asked for.
+    for candidate in ["slow.proof", "equal.proof"] {
+        let unasked = ["gate", "base.proof", candidate, "--tolerance", "30%"];
+        check(&bench, &unasked, 8, &["\ngate undecided", "--run", "--not-in-turns"]);
+    }
     check(&bench, &gate("slow.proof", &[]), 4, &["regressed", "\ngate failed: 2 losses are shown"]);
     check(&bench, &gate("base.proof", &["--tolerance", "10%"]), 2, &["cannot be used multiple times"]);
     check(
         &bench,
-        &["gate", "base.proof", "base.proof", "--tolerance", "10%"],
+        &["gate", "base.proof", "base.proof", "--tolerance", "10%", "--not-in-turns", "warn"],
         0,
         &["same bytes", "\ngate passed: all 2"],
     );
@@ -60,7 +65,7 @@ fn records_are_compared_and_gated_with_their_exit_codes() {
     let own = gate("slow.proof", &["--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"]);
     check(&bench, &own, 0, &["0.800  held", "1.400  held"]);
     let each = ["gate", "base.proof", "slow.proof", "--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"];
-    check(&bench, &each, 0, &["0.800  held", "1.400  held"]);
+    check(&bench, &[&each[..], &["--not-in-turns", "warn"]].concat(), 0, &["0.800  held", "1.400  held"]);
 }
 
 #[test]
@@ -139,7 +144,8 @@ fn a_comparison_is_written_to_a_file_that_is_not_there() {
     check(&bench, &[&written[..], &["--overwrite"]].concat(), 0, &["written: c.md"]);
     let page = std::fs::read_to_string(bench.path("c.md")).expect("it was written");
     assert!(page.contains("| 4 | Throughput |") && page.contains("**slower**"), "{page}");
-    let json = bench.run(&["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--json"]);
+    let judged = ["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--not-in-turns", "warn", "--json"];
+    let json = bench.run(&judged);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON on stdout");
     assert_eq!(json["gate"]["outcome"], "failed");
     assert_eq!(json["baseline"]["sha256"].as_str().map(str::len), Some(64));

@@ -219,6 +219,21 @@ fn expect_warning(comparison: &Comparison<'_>, wanted: &str) {
 }
 
 #[test]
+fn a_void_run_leaves_its_repetition_out_of_the_ratio() {
+    let (mut baseline, candidate) = (in_turns(1.0, "t"), in_turns(0.9, "t"));
+    baseline.attempts[2].series.iter_mut().for_each(|series| drop(series.samples.drain(25..30)));
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    assert!(comparison.void.is_empty(), "{:?}", comparison.void);
+    let row = &comparison.rows[0];
+    assert_eq!((row.contrast.spread, row.ratio.n(), row.runs), (Spread::InsideBlocks, 5, (5, 5)));
+    expect_warning(&comparison, "repetition 3 is left out of the ratio");
+    expect_warning(&comparison, "void are 1 of 6 runs in A; its figures are not results on their own");
+    // Of records that were not measured with each other the point is left out whole.
+    let alone = in_turns(0.9, "another day");
+    assert_eq!(compared(&baseline, &alone, &["tpm"]).void.len(), 1);
+}
+
+#[test]
 fn a_run_that_was_measured_again_alone_is_in_no_block() {
     let (baseline, candidate) = (again_alone(in_turns(1.0, "t"), &[2]), in_turns(0.9, "t"));
     let comparison = compared(&baseline, &candidate, &["tpm"]);

@@ -197,6 +197,32 @@ fn loads_of_a_minute_are_judged_as_well_as_they_allow() {
     assert!(share(within_5, valid) >= 95.0 && share(within_2, valid) >= 80.0, "{within_2} and {within_5} of {valid}");
 }
 
+/// The windows of the quick studies. Fewer than ten periods or recurrences fit in, so only noise without them is held to coverage.
+#[test]
+fn loads_of_half_a_minute_are_results_that_cover_or_are_refused() {
+    for (kind, score) in table(33) {
+        let results = score.valid + score.wide;
+        let covered = share(score.covered, results);
+        match kind {
+            TraceKind::White | TraceKind::Memory | TraceKind::Skewed => {
+                assert!(share(results, score.traces) >= 90.0, "{kind:?}: results {}", share(results, score.traces));
+                assert!((90.0..=99.5).contains(&covered), "{kind:?}: covers {covered}");
+            }
+            // Less than one correlation time, or one stay, lies in half a minute: one window does not tell the level.
+            TraceKind::LongMemory | TraceKind::Regimes => {}
+            _ if kind.is_stationary() => {
+                assert!(share(results, score.traces) >= 75.0, "{kind:?}: results {}", share(results, score.traces));
+                assert!(covered >= 85.0, "{kind:?}: covers {covered}");
+            }
+            // The last one to seven seconds say little of the level that follows.
+            TraceKind::LateStep | TraceKind::LateRamp => {
+                assert!(score.held() >= 65.0, "{kind:?}: held {}", score.held());
+            }
+            _ => assert!(score.held() >= 80.0, "{kind:?}: held {}", score.held()),
+        }
+    }
+}
+
 /// Kinds that chose nothing of the rule; their odd seeds are judged like the library's.
 #[test]
 fn kinds_unlike_the_library_are_judged_as_well() {

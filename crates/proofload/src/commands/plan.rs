@@ -1,7 +1,7 @@
 //! `plan`: what a study would do, before it does it.
 
 use super::pilot::Pilot;
-use super::plan_times::{CalibrationPlan, in_all, total};
+use super::plan_times::{CalibrationPlan, in_all, total, waits};
 use super::server_named::{changed_servers, changes_in_words, names_for_yes};
 use super::study_needs::place;
 use super::verdict::counted;
@@ -138,8 +138,9 @@ fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
         bytes => format!("build the data once: about {}\n", duration_words(build_time(bytes))),
     };
     Ok(format!(
-        "\nload: {}\n{build}{}{}\n",
+        "\nload: {}{}\n{build}{}{}\n",
         total(study, plan)?.text(),
+        waits(study, plan),
         CalibrationPlan::of(study, plan)?.text(),
         in_all(study, plan, SystemClock.wall(), &local_zone())
     ))

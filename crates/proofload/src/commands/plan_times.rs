@@ -3,7 +3,7 @@
 use crate::conductor::{CalibrationStep, PreparedRun};
 use crate::live::Expectation;
 use crate::local_time::time_of_day_in;
-use crate::run_times::{RunTimes, Span, planned_runs};
+use crate::run_times::{RunTimes, Span, longest_wait, planned_runs};
 use jiff::tz::TimeZone;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run, most_runs};
@@ -44,6 +44,20 @@ fn longest_searched(study: &Study, plan: &Plan) -> Result<Option<Duration>, Erro
         }
     }
     Ok(longest)
+}
+
+/// The longest that all runs wait for a quiet host, which no other time has in it: `, plus up to 22 min of waiting for a quiet host`, or nothing.
+pub(super) fn waits(study: &Study, plan: &Plan) -> String {
+    let of_point: Vec<Duration> =
+        plan.points.iter().map(|point| longest_wait(&plan.settings(study, point.id))).collect();
+    let added = u32::try_from(most_runs(study).saturating_sub(plan.runs.len())).unwrap_or(u32::MAX);
+    let longest = of_point.iter().max().copied().unwrap_or_default();
+    let planned = plan.runs.iter().map(|run| of_point[run.point as usize]);
+    let waits = planned.fold(longest.saturating_mul(added), Duration::saturating_add);
+    if waits.is_zero() {
+        return String::new();
+    }
+    format!(", plus up to {} of waiting for a quiet host", duration_words(waits))
 }
 
 /// All of a study, from now on and about, with building and what comes between loads: `about 12 min, until 19:25 if it began now`.
@@ -142,6 +156,22 @@ mod tests {
         // No stream waits for another: 3 rounds of 22 queries of a minute each.
         check_run("query_cap = \"60s\"\n", "132 queries, at most 1 h 6 min");
         check_run("queries = [\"q01\", \"q06\"]\nquery_cap = \"60s\"\n", "12 queries, at most 6 min");
+    }
+
+    #[test]
+    fn waiting_for_a_quiet_host_is_told_beside_the_load() {
+        let told = |procedure: &str| {
+            let text = format!(
+                "[study]\nname = \"w\"\ntitle = \"W\"\nrepetitions = 2\n[workload]\nkind = \"tprocc\"\n\
+                 warehouses = 1\nvirtual_users = 1\n[engine]\nkind = \"null\"\n[procedure]\n{procedure}"
+            );
+            let study = validate(&text, &[], &catalogue()).expect("a valid study");
+            waits(&study, &expand(&study))
+        };
+        assert_eq!(told("measure = \"60s\"\n"), "");
+        // Two runs: each of three attempts waits for 3 min, and for one more before each of the two further ones.
+        let both = told("wait_for_quiet = \"3m\"\nretries = 2\n");
+        assert_eq!(both, ", plus up to 22 min of waiting for a quiet host");
     }
 
     #[test]

@@ -58,5 +58,6 @@ pub(crate) use journal::Journal;
 pub(crate) use labels::labels;
 pub(crate) use preparation::PreparedRun;
 pub(crate) use quiet_check::LOOK;
+pub(crate) use retry::{MOST_PLANNED_TIMES, RETRY_WAIT};
 pub(crate) use study::{Assignment, Outcome, conduct, nothing_is_missing, refused_experiments};
 pub(crate) use turns::{Side, conduct_in_turns, expect_same_agents, half_done};

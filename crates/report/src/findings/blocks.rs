@@ -1,5 +1,5 @@
 //! Ratios of the study's points inside its repetitions: each repetition visits every point once, so it is a block. Points are those that are
-//! valid, and those that are void only because they moved: a ratio side by side needs no rest. Says nothing where there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
+//! valid, and those that are void only because they moved: a ratio side by side needs no rest. A void visit leaves its repetition out. Says nothing where there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
 
 use super::host::disturbance::HostUse;
 use super::judge::is_judged_by_movement;
@@ -18,7 +18,7 @@ use proofload_record::Record;
 pub struct BlockFindings {
     /// Their ratios.
     pub blocks: Blocks,
-    /// Repetitions that are no block, since a run of theirs is missing or was measured again.
+    /// Repetitions that are no block, since a run of theirs is missing, is void for more than what moved, or was measured again.
     pub left_out: usize,
     /// Whether each repetition drew its order.
     pub randomised: bool,
@@ -56,7 +56,7 @@ impl BlockFindings {
     }
 }
 
-/// Looks for blocks among the points that are valid or only moved.
+/// Looks for blocks among the points that are valid, only moved, or void in few of their visits.
 pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockFindings> {
     let settings = &record.study.settings;
     if settings.get(setting::SEARCH_SETTING).is_some() || !is_judged_by_movement(record) {
@@ -82,7 +82,7 @@ pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockF
 }
 
 fn visit(point: &PointFindings, repetition: u32) -> Option<Visit> {
-    let run = point.runs.iter().find(|run| run.run.repetition == repetition)?;
+    let run = point.runs.iter().find(|run| run.run.repetition == repetition && run.counts_beside_others())?;
     let throughput = run.throughput().value();
     (throughput > 0.0).then(|| Visit {
         throughput,

@@ -16,6 +16,10 @@ use proofload_model::settings::{Settings, Value, setting};
 use proofload_record::{Attempt, Record, RunAttempts, State};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+/// Runs of a point for each void visit, at least, so that the others count inside their repetitions. A choice: a point that takes more
+/// repetitions away would cost the other points more than it tells, and of three repetitions two would be left, whose t quantile is 12.7.
+const FEWEST_RUNS_PER_VOID_VISIT: usize = 4;
+
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -130,9 +134,23 @@ impl PointFindings {
         matches!(self.verdict, Verdict::Void(_)) && self.runs.iter().all(|run| run.voids.is_empty() || run.only_moved())
     }
 
-    /// Tells whether it counts where figures are formed inside repetitions: what moves there moves at all points of one.
+    /// Tells whether it counts where figures are formed inside repetitions: what moves there moves at all points of one. A run that spoils only
+    /// its own visit takes its repetition with it, not the point, while enough runs are left.
     pub(super) fn counts_inside_repetitions(&self) -> bool {
-        self.verdict.is_valid() || self.only_moved()
+        self.verdict.is_valid() || self.only_moved() || self.has_void_visits()
+    }
+
+    /// Whether it is void only for what moved in its runs and for single visits that count in no repetition.
+    pub fn has_void_visits(&self) -> bool {
+        let void = self.void_visits();
+        let spoils = self.runs.iter().filter(|run| run.spoils_only_its_visit()).count();
+        let is_few = FEWEST_RUNS_PER_VOID_VISIT * void <= self.runs.len();
+        matches!(self.verdict, Verdict::Void(_)) && void > 0 && void == spoils && is_few
+    }
+
+    /// How many of its runs are void for more than what moved in them.
+    pub(crate) fn void_visits(&self) -> usize {
+        self.runs.iter().filter(|run| !run.counts_beside_others()).count()
     }
 
     /// Name of what its figures may claim: `quiet host` or `as given`; `None` where that is not told.

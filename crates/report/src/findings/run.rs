@@ -15,7 +15,7 @@ use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as fa
 use super::metrics::counted::{CountedTwice, counted};
 use super::metrics::latencies::{ByKind, decoded};
 use super::verdict;
-use super::void::Void;
+use super::void::{Void, VoidClass};
 use super::window::warm_up::{WarmUp, readiness, warm_up};
 use super::window::whole_run::{self, WholeRun, whole_run};
 use super::window::{FailureCount, Window};
@@ -120,6 +120,23 @@ impl RunFindings {
         let reason = self.judged.as_ref().map(|judged| &judged.verdict);
         let moved = matches!(reason, Some(WindowVerdict::Void(VoidReason::Moving { .. } | VoidReason::Useless { .. })));
         moved && self.voids.len() == 1
+    }
+
+    /// Whether it counts beside the other runs of its repetition: it is valid, or void only for what moved.
+    pub(super) fn counts_beside_others(&self) -> bool {
+        self.voids.is_empty() || self.only_moved()
+    }
+
+    /// Whether its reasons to be void say nothing of the other runs of its point: the host, or seconds that were not recorded, beside what
+    /// moved. A limit, a check, a count or the generator would say something.
+    pub(super) fn spoils_only_its_visit(&self) -> bool {
+        let is_gap_or_movement = |reason: &&VoidReason| {
+            matches!(reason, VoidReason::Gap { .. } | VoidReason::Moving { .. } | VoidReason::Useless { .. })
+        };
+        let reasons = self.stability.iter().flat_map(|check| &check.voids).filter(is_gap_or_movement);
+        let seen: Vec<String> = reasons.map(ToString::to_string).collect();
+        let is_own = |void: &Void| void.class == VoidClass::Host || seen.contains(&void.text);
+        !self.counts_beside_others() && self.voids.iter().all(is_own)
     }
 
     /// Whether its one reason to be void is that throughput varied too much for its length: what it varied by is known.

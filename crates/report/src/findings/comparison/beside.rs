@@ -3,8 +3,9 @@
 
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
+use super::super::run::RunFindings;
 use super::compare::Side;
-use super::pairing::Pair;
+use super::pairing::{Pair, Which};
 use proofload_model::events::RunEvent;
 use proofload_model::settings::setting;
 use proofload_record::{Attempt, Record};
@@ -21,9 +22,9 @@ const FEWEST: usize = 2;
 pub(super) struct Beside {
     /// Whether the studies ran at once.
     pub(super) at_once: bool,
-    /// Repetitions whose two runs are partners in time.
+    /// Repetitions whose two runs are partners in time, neither void for more than what moved in it.
     pub(super) together: BTreeSet<u32>,
-    /// Repetitions that one or both sides measured, and not as partners.
+    /// Other repetitions that one or both sides measured.
     pub(super) apart: BTreeSet<u32>,
 }
 
@@ -40,7 +41,9 @@ impl Beside {
         let at_once = are_at_once(baseline, candidate);
         let repetitions: BTreeSet<u32> = ours.runs.iter().chain(&theirs.runs).map(|run| run.run.repetition).collect();
         let is_pair = |repetition: &u32| {
+            let counts = |run: &RunFindings| run.run.repetition != *repetition || run.counts_beside_others();
             let pair = last(baseline, ours, *repetition).zip(last(candidate, theirs, *repetition));
+            let pair = pair.filter(|_| ours.runs.iter().chain(&theirs.runs).all(counts));
             pair.is_some_and(|(one, other)| all.are_partners(one, other))
         };
         let (pairs, mut apart): (BTreeSet<u32>, BTreeSet<u32>) = repetitions.into_iter().partition(is_pair);
@@ -71,7 +74,8 @@ impl Beside {
         let (which, how) = (format!("{which} {} {are}", numbers.join(", ")), self.how());
         let swapped = if self.at_once { ", or those of the repetition that swaps places with it were not" } else { "" };
         let why = format!(
-            "the runs of A and B were not measured {how}{swapped}: one is missing, or was measured again alone, as `proofload resume --void` does"
+            "the runs of A and B were not measured {how}{swapped} (one is missing, or was measured again alone, as `proofload resume --void` \
+             does), or one of them is void"
         );
         Some(if self.is_enough() {
             format!("{label}: {which} left out of the ratio, because {why}")
@@ -95,7 +99,28 @@ pub(super) fn told_apart(
     is_compared: impl Fn(usize) -> bool,
 ) -> Vec<String> {
     let compared = pairs.iter().zip(beside).enumerate().filter(|(index, _)| is_compared(*index));
-    compared.filter_map(|(_, (pair, beside))| beside.as_ref()?.told(&pair.described())).collect()
+    let told = |(_, (pair, beside)): (usize, (&Pair<'_>, &Option<Beside>))| {
+        let apart = beside.as_ref().and_then(|beside| beside.told(&pair.described()));
+        apart.into_iter().chain(void_visits(pair)).collect::<Vec<_>>()
+    };
+    compared.flat_map(told).collect()
+}
+
+/// Which of two points have void runs that count in no ratio; `None` where neither has.
+fn void_visits(pair: &Pair<'_>) -> Option<String> {
+    let sides = [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)];
+    let of = |(which, point): (Which, Option<&PointFindings>)| {
+        let point = point.filter(|point| point.has_void_visits())?;
+        Some(format!("{} of {} runs in {}", point.void_visits(), point.runs.len(), which.letter()))
+    };
+    let told: Vec<String> = sides.into_iter().filter_map(of).collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "{}: void are {}; its figures are not results on their own, only the ratio over the other repetitions",
+            pair.described(),
+            told.join(" and ")
+        )
+    })
 }
 
 /// The last finished attempt at a run of a point.

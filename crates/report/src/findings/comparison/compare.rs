@@ -365,9 +365,9 @@ fn rows(
     (rows, left_out)
 }
 
-/// Whether a point may be compared: it is valid, or it was measured in turns with its partner and is void only for what moved in its runs.
+/// Whether a point may be compared: it is valid, or it was measured in turns with its partner and counts inside repetitions.
 fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
-    point.verdict.is_valid() || (in_turns && point.only_moved())
+    point.verdict.is_valid() || (in_turns && point.counts_inside_repetitions())
 }
 
 /// A point in its record.
@@ -392,23 +392,25 @@ fn row(
     let in_turns =
         beside.and_then(|beside| turns((baseline_side.1, &ours), (candidate_side.1, &theirs), beside, ahead));
     let same_seconds = beside.and_then(|beside| same_seconds(&metric.key, baseline_side, candidate_side, beside));
+    let some_void = [baseline_side, candidate_side].iter().any(|(_, point)| point.has_void_visits());
     let contrast = match (&same_seconds, &in_turns) {
         (Some(seconds), _) => {
             enough(seconds)?;
             Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?)
         }
-        (None, _) if outage_of(&metric.key).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
-        (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
+        (None, _) if outage_of(&metric.key).is_some() && !some_void => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
+        (None, Some((ours, theirs))) if outage_of(&metric.key).is_none() => Contrast::in_turns(theirs, ours)?,
         // Queries are pairs, so that one run a side can be compared.
-        (None, None) if metric.key == QUERY_TIME && ours.runs.len().min(theirs.runs.len()) < 2 => {
+        (None, None) if metric.key == QUERY_TIME && !some_void && ours.runs.len().min(theirs.runs.len()) < 2 => {
             let (ours, theirs) = paired_times(baseline_side, candidate_side)?;
             Contrast::of_pairs(&theirs, &ours)?
         }
         (None, None) if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
             Contrast::new(&theirs, &ours)?
         }
-        (None, None) => {
-            return Err("throughput moved within runs, and the two records do not share at least two blocks".to_owned());
+        (None, _) => {
+            return Err("throughput moved within runs or a run is void, and no ratio of this metric inside at least two shared blocks is known"
+                .to_owned());
         }
     };
     let (low, high) = contrast.bounds(LEVEL);

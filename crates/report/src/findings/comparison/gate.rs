@@ -179,7 +179,8 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     let not_alternated = rows.iter().filter(|row| !alternated(comparison, row)).count();
     if not_alternated > 0 && rules.not_in_turns == NotInTurns::Undecided {
         reasons.push(format!(
-            "the runs of A and B did not alternate in {}, so these are undecided, as requested",
+            "the runs of A and B did not alternate in {}, so these are undecided: measure both with `proofload gate --run A.toml B.toml`, or \
+             judge them all the same with --not-in-turns warn",
             comparisons(not_alternated)
         ));
     }

@@ -11,7 +11,9 @@ const WANTED: f64 = 0.05;
 /// The paragraph; `None` where no ratio was formed inside repetitions.
 pub(crate) fn paragraph(findings: &Findings<'_>) -> Option<Block> {
     let found = findings.blocks.as_ref()?;
-    Some(Block::Paragraph([how(found), moved(findings), corrected(found), needed(findings, found)].concat()))
+    Some(Block::Paragraph(
+        [how(found), moved(findings), void_visits(findings), corrected(found), needed(findings, found)].concat(),
+    ))
 }
 
 fn how(found: &BlockFindings) -> Prose {
@@ -19,12 +21,14 @@ fn how(found: &BlockFindings) -> Prose {
     let left_out = match found.left_out {
         0 => String::new(),
         some => format!(
-            " {some} more {} left out because a run is missing or was repeated later.",
+            " {some} {} left out because a run is missing, is void or was repeated later.",
             if some == 1 { "repetition was" } else { "repetitions were" }
         ),
     };
+    let count = found.blocks.count();
+    let of = if found.left_out == 0 { String::new() } else { format!(" of {}", count + found.left_out) };
     prose! {
-        "Shares of the largest, steps and knees are ratios formed within ", found.blocks.count(),
+        "Shares of the largest, steps and knees are ratios formed within ", count, of,
         " repetitions, each of which measured every point once, ", order,
         ": changes of the host between repetitions do not affect them (estimand: ratio).", left_out
     }
@@ -39,6 +43,20 @@ fn moved(findings: &Findings<'_>) -> Prose {
         false => prose! {
             " Points that are void only because their throughput moved (", moved.join(", "),
             ") are included: ratios formed side by side do not need a steady state."
+        },
+    }
+}
+
+/// Points of which single runs are void for the host or for missing seconds.
+fn void_visits(findings: &Findings<'_>) -> Prose {
+    let points = findings.points.iter().filter(|point| point.has_void_visits());
+    let told = points.map(|point| format!("{}: {} of {}", point.label(), point.void_visits(), point.runs.len()));
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => Prose::new(),
+        false => prose! {
+            " Points with void runs (", told.join(", "),
+            ") are included with their other runs: only the repetitions of the void ones are left out."
         },
     }
 }

@@ -168,7 +168,7 @@ fn lateness_is_counted_and_does_not_add_up() {
     assert!((0.04..0.09).contains(&overshoot.share()), "{}", overshoot.share());
 }
 
-/// A device whose syncs take their time, or none.
+/// A device whose syncs take some time, which may be zero.
 struct SlowSyncs {
     stored: Arc<MemoryDevice>,
     clock: Arc<TestClock>,

@@ -1,4 +1,4 @@
-//! What a flush of one volume waits for: what was acknowledged of that volume, and neither other volumes nor what reads have brought into the cache.
+//! What a flush of one volume waits for: what was acknowledged of that volume, and neither other volumes nor clean lines that reads have brought in.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use proofload_tier::block::OriginBlock;
 use proofload_tier::layout::Geometry;
 use proofload_tier::machine::{
-    AccessKind, Begin, BlockRequest, CacheMachine, CacheMode, End, JournalPosition, PoolSettings, SectorCrcs,
+    AccessKind, Begin, BlockRequest, CacheMachine, CacheMode, Commit, End, JournalPosition, PoolSettings, SectorCrcs,
 };
 use proofload_tier::tier::Tier;
 use support::{Call, Dice, Fate, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
@@ -230,38 +230,145 @@ fn a_flush_that_fails_with_the_pool_names_its_own_volume_and_what_that_has_lost(
     }
 }
 
+// ---- the machine alone
+
+/// Records of warmth that one commit takes up, at most.
+const MOST_WARMTH: u64 = 256;
+
+/// A machine of lines of one sector, whose journal has so many blocks.
+fn machine(journal_blocks: u32) -> CacheMachine {
+    const MANY: u32 = 2048;
+    let geometry = Geometry { journal_blocks, ..Geometry::new(4096, MANY).unwrap() };
+    let journal = JournalPosition { start: 0, next: 0, mount: 1 };
+    CacheMachine::new(geometry, pool(CacheMode::WriteBack, 1), &[], (MANY, false), journal)
+}
+
+fn request(machine: &mut CacheMachine, kind: AccessKind, index: u64) {
+    let request = BlockRequest { kind, block: OriginBlock::new(0, index), range: 0..4096 };
+    let Begin::Work(work) = machine.begin(&request) else { panic!("block {index} is in use") };
+    let mut crcs = SectorCrcs::default();
+    crcs.set(0, 1);
+    assert_eq!(machine.end(work, Ok(crcs)), End::Done);
+}
+
+/// Records of a commit of such a machine: each has the checksum of one sector, of four bytes.
+fn records_of(commit: &Commit) -> u64 {
+    commit.checksums.iter().map(|(_, bytes)| bytes.len() as u64 / 4).sum()
+}
+
 #[test]
 fn a_flush_pays_no_checkpoint_for_warmth_for_which_the_journal_has_no_room() {
-    const MANY: u32 = 2048;
-    let geometry = Geometry { journal_blocks: 4, ..Geometry::new(4096, MANY).unwrap() };
-    let journal = JournalPosition { start: 0, next: 0, mount: 1 };
-    let mut machine = CacheMachine::new(geometry, pool(CacheMode::WriteBack, 1), &[], (MANY, false), journal);
-    let mut request = |kind, index| {
-        let request = BlockRequest { kind, block: OriginBlock::new(0, index), range: 0..4096 };
-        let Begin::Work(work) = machine.begin(&request) else { panic!("block {index} is in use") };
-        let mut crcs = SectorCrcs::default();
-        crcs.set(0, 1);
-        assert_eq!(machine.end(work, Ok(crcs)), End::Done);
-    };
-    (0..1_500).for_each(|index| request(AccessKind::Read, index));
-    (1_500..1_600).for_each(|index| request(AccessKind::Write, index));
-    // What reads have brought in is more than the journal takes: it is left out, and the writes are complete.
+    for is_asked in [false, true] {
+        let mut machine = machine(4);
+        (0..1_500).for_each(|index| request(&mut machine, AccessKind::Read, index));
+        // So much that no room is left for much of what reads have brought in.
+        (1_500..1_950).for_each(|index| request(&mut machine, AccessKind::Write, index));
+        let full = if is_asked { machine.want_full_commit() } else { 0 };
+        let wanted = machine.commit_wanted_of(0);
+        let commit = machine.commit_begin().unwrap();
+        let records = records_of(&commit);
+        assert!(commit.sync_first && (451..450 + MOST_WARMTH).contains(&records), "{records}");
+        machine.commit_end(true);
+        assert!(machine.commits_complete() >= wanted && machine.commits_full() < wanted, "asked: {is_asked}");
+        assert!(!machine.lacks_room(), "no flush pays a checkpoint for warmth, asked: {is_asked}");
+        assert!(machine.lacks_room_for_all(), "who asks for all of it does");
+        let full = full.max(machine.want_full_commit());
+        let mut left = 1_950 - records;
+        while machine.commits_full() < full {
+            if machine.lacks_room_for_all() {
+                machine.checkpoint_end(machine.checkpoint_begin());
+            }
+            let Some(commit) = machine.commit_begin() else { continue };
+            assert!(commit.sync_first && records_of(&commit) <= MOST_WARMTH);
+            left -= records_of(&commit);
+            machine.commit_end(true);
+        }
+        assert_eq!(left, 0);
+        assert!(machine.commit_begin().is_none());
+    }
+}
+
+#[test]
+fn a_flush_pays_for_no_more_than_a_part_of_the_warmth() {
+    let mut machine = machine(64);
+    (0..1_000).for_each(|index| request(&mut machine, AccessKind::Read, index));
+    request(&mut machine, AccessKind::Write, 1_000);
     let wanted = machine.commit_wanted_of(0);
-    assert!(machine.commit_begin().is_some_and(|commit| commit.sync_first));
+    let commit = machine.commit_begin().unwrap();
+    assert_eq!(records_of(&commit), MOST_WARMTH + 1);
     machine.commit_end(true);
     assert!(machine.commits_complete() >= wanted && machine.commits_full() < wanted);
-    assert!(!machine.lacks_room(), "no flush pays a checkpoint for warmth");
-    // All of it, as often as there is room.
-    let full = machine.want_full_commit();
-    let mut commits = 0;
-    while machine.commits_full() < full {
-        assert!(machine.commit_begin().is_some_and(|commit| commit.sync_first));
+    assert!(!machine.lacks_room() && !machine.lacks_room_for_all(), "there is room for more");
+    // The next ones go on with it, and the first is full as soon as all that was pending when it began is durable.
+    let mut records = 0;
+    for index in 1_001..1_004 {
+        assert!(machine.commits_full() < wanted);
+        request(&mut machine, AccessKind::Write, index);
+        records += records_of(&machine.commit_begin().unwrap());
         machine.commit_end(true);
-        machine.checkpoint_end(machine.checkpoint_begin());
-        commits += 1;
     }
-    assert!((2..6).contains(&commits), "{commits}");
-    assert!(machine.commit_begin().is_none());
+    assert_eq!((records, machine.commits_full()), (1_000 - MOST_WARMTH + 3, wanted));
+}
+
+#[test]
+fn what_is_read_while_all_is_made_durable_does_not_prolong_it() {
+    let mut machine = machine(64);
+    let mut index = 0;
+    let mut read_some = |machine: &mut CacheMachine, count: u64| {
+        (index..index + count).for_each(|index| request(machine, AccessKind::Read, index));
+        index += count;
+    };
+    read_some(&mut machine, 300);
+    // While each commit is at work, reads bring in as much as it takes up; at last they displace each other.
+    let mut commits = 0;
+    let full = machine.want_full_commit();
+    while machine.commits_full() < full {
+        let Some(_commit) = machine.commit_begin() else { continue };
+        read_some(&mut machine, MOST_WARMTH);
+        machine.commit_end(true);
+        commits += 1;
+        assert!(commits <= 2048 / MOST_WARMTH + 1, "it comes to an end");
+    }
+}
+
+#[test]
+fn warmth_is_kept_after_some_seconds_although_a_commit_is_at_work() {
+    let mut machine = machine(64);
+    request(&mut machine, AccessKind::Write, 0);
+    assert!(machine.commit_begin().is_some());
+    request(&mut machine, AccessKind::Read, 1);
+    assert!(!machine.wants_warmth_kept(Duration::ZERO), "it is young");
+    assert!(machine.is_committing() && machine.wants_warmth_kept(LONG));
+}
+
+#[test]
+fn warmth_that_has_come_behind_a_full_commit_is_young() {
+    let mut machine = machine(64);
+    request(&mut machine, AccessKind::Read, 0);
+    assert!(!machine.wants_warmth_kept(Duration::ZERO));
+    // A flush takes it along, and the next comes before anybody looks.
+    request(&mut machine, AccessKind::Write, 1);
+    assert!(machine.commit_begin().is_some());
+    machine.commit_end(true);
+    request(&mut machine, AccessKind::Read, 2);
+    assert!(!machine.wants_warmth_kept(LONG), "it has come just now");
+    assert!(machine.wants_warmth_kept(LONG * 2));
+}
+
+#[test]
+fn warmth_of_more_than_one_commit_is_all_durable_after_some_seconds() {
+    const MANY: u32 = 700;
+    let (cache, origins) = memory_devices(MANY, MANY as usize, 2);
+    Tier::format(&devices(&cache, &origins), &format_settings(8192, MANY, 2)).unwrap();
+    let bed = TwoVolumes { cache, origins, clock: Arc::default(), modes: [CacheMode::WriteBack; 2] };
+    let tier = bed.open();
+    (0..600).for_each(|block| _ = read(&tier, 0, block));
+    let held = tier.lines_of(0);
+    assert!(u64::from(held.0) > 2 * MOST_WARMTH, "{held:?}");
+    assert!(!tier.tend().unwrap());
+    bed.clock.advance(LONG);
+    assert!(tier.tend().unwrap());
+    assert_eq!(bed.after_crash().lines_of(0), held);
 }
 
 // ---- which thread serves a write
@@ -301,6 +408,20 @@ fn more_blocks_than_free_lines_are_not_told_to_be_absorbed() {
     (0..12).for_each(|block| write(&tier, 0, block, 1));
     assert!(tier.would_absorb(0, 20 * BLOCK, 4 * BLOCK));
     assert!(!tier.would_absorb(0, 20 * BLOCK, 5 * BLOCK));
+}
+
+#[test]
+fn a_write_that_takes_the_only_clean_line_of_its_volume_finds_none_to_give_up() {
+    let (tier, origin) = one_volume(LINES, Some(16));
+    read(&tier, 0, 0);
+    (2..17).for_each(|block| write(&tier, 0, block, 1));
+    assert_eq!(tier.lines_of(0), (16, 15));
+    assert!(tier.would_absorb(0, 0, BLOCK), "in place of the clean one");
+    assert!(tier.would_absorb(0, BLOCK, BLOCK), "for the clean one");
+    assert!(!tier.would_absorb(0, 0, 2 * BLOCK), "not both");
+    let writes = origin.count(Call::Write);
+    tier.write(0, 0, &[1; 2 * BLOCK as usize]).unwrap();
+    assert_eq!(origin.count(Call::Write) - writes, 1, "one of them went to the origin");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What is durable and what is not yet: pending records, commits, and the lines that wait to be free.
 //!
 //! A record of warmth says that a clean line holds what a read has brought from the origin, and nothing else. Losing it costs that warmth alone, so
-//! that no flush waits for it: it goes with a commit that syncs data anyway, or with one that is made for it beside requests. It is never written
-//! before its data are synced, as no record is: a recovery must not rely on checksums to tell that a line has what its record says.
+//! that no flush waits for it: it goes, a part at a time, with commits that sync data anyway, or with those that are made for it beside requests.
+//! It is never written before its data are synced, as no record is: a recovery must not rely on checksums to tell that a line has what its record
+//! says.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::machine_core::{CacheMachine, QuickMap, QuickSet};
@@ -15,6 +17,11 @@ use crate::lists::LineNumber;
 /// Longest time for which warmth that could be made durable is left to be lost by a crash. Source: ext4's `commit=5`, the time for which it leaves
 /// what nobody has synced.
 const WARMTH_LEFT: Duration = Duration::from_secs(5);
+
+/// Most records of warmth that one commit takes up. A flush waits for the commit that it makes and for one at work, and each line that is not beside
+/// the one before it costs a write of its checksums. Source: an assumption, no measurement: 256 small writes take a few milliseconds on a solid-state
+/// drive, and commits of so many records keep up with some 10000 reads a second that bring in a line.
+const MOST_WARMTH: usize = 256;
 
 /// Checksums of some sectors of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,16 +112,24 @@ pub(super) struct Records {
     pending: QuickMap<LineNumber, PendingRecord>,
     /// Lines of the pending records that are not of warmth alone: no commit leaves one out that is ready.
     due: QuickSet<LineNumber>,
+    /// Lines of the other pending records.
+    warmth: BTreeSet<LineNumber>,
     committing: QuickMap<LineNumber, CommittingRecord>,
     /// Blocks that lines hold durably and no longer in memory, with the number of those lines.
     leaving: QuickMap<OriginBlock, u32>,
     /// Whether data was written to the cache since the last commit began.
     pub(super) cache_was_written: bool,
     at_work: bool,
-    /// Whether the journal had no room for all that the last commit begun should have taken up.
+    /// Whether the journal had no room for all that the last commit begun should have taken up but for warmth.
     truncated: bool,
-    /// Whether the last commit begun left out no record of warmth.
-    has_all: bool,
+    /// Whether the journal had no room for the warmth that the last commit begun should have taken up beside them.
+    truncated_warmth: bool,
+    /// First line whose warmth commits have not gone past since they began with the first line; 0 when they begin there again.
+    warmth_next: LineNumber,
+    /// The commit with which they began.
+    warmth_begun: u64,
+    /// Number that [`Records::commits_full`] reaches when the last commit begun succeeds, if that is the last one needed for it.
+    completes: Option<u64>,
     /// First block of the journal that recovery needs.
     journal_start: u64,
     /// Block of the journal that is written next.
@@ -125,7 +140,7 @@ pub(super) struct Records {
     commits_done: u64,
     /// The last commit that has succeeded and took up all that was pending when it began, but for warmth.
     commits_complete: u64,
-    /// The same, and warmth too.
+    /// The last commit for which the same holds of warmth too, be it that later ones have taken up a part.
     commits_full: u64,
     /// Number that [`Records::commits_full`] is to reach.
     full_wanted: u64,
@@ -140,12 +155,16 @@ impl Records {
             geometry,
             pending: QuickMap::default(),
             due: QuickSet::default(),
+            warmth: BTreeSet::new(),
             committing: QuickMap::default(),
             leaving: QuickMap::default(),
             cache_was_written: false,
             at_work: false,
             truncated: false,
-            has_all: true,
+            truncated_warmth: false,
+            warmth_next: 0,
+            warmth_begun: 0,
+            completes: None,
             journal_start: journal.start,
             journal_next: journal.next,
             commit_start: journal.next,
@@ -165,11 +184,15 @@ impl Records {
         let pending = self.pending.entry(line).or_insert(PendingRecord { durable, crcs: *crcs, after });
         pending.crcs = pending.crcs.updated(crcs);
         pending.after = after;
+        if !self.due.contains(&line) {
+            self.warmth.insert(line);
+        }
     }
 
     /// Lets no commit leave out the record of a line until it is durable, whatever becomes of the line meanwhile.
     pub(super) fn note_due(&mut self, line: LineNumber) {
         self.due.insert(line);
+        self.warmth.remove(&line);
     }
 
     /// Drops the record of an empty line that no commit has ever told of; says whether it could.
@@ -179,6 +202,7 @@ impl Records {
         if never {
             self.pending.remove(&line);
             self.due.remove(&line);
+            self.warmth.remove(&line);
         }
         never
     }
@@ -233,8 +257,10 @@ impl Records {
         if !self.truncated {
             self.commits_complete = self.commits_done;
         }
-        if !self.truncated && self.has_all {
-            self.commits_full = self.commits_done;
+        if let Some(number) = self.completes.take() {
+            self.commits_full = number;
+            // What has come since this commit is young; beside several, it may be as old as the first of them.
+            self.warmth_since = self.warmth_since.filter(|_| number < self.commits_done);
         }
     }
 
@@ -242,9 +268,11 @@ impl Records {
     pub(super) fn forget_all(&mut self) {
         self.pending.clear();
         self.due.clear();
+        self.warmth.clear();
         self.committing.clear();
         self.leaving.clear();
-        (self.cache_was_written, self.truncated, self.has_all) = (false, false, true);
+        (self.cache_was_written, self.truncated, self.truncated_warmth) = (false, false, false);
+        (self.warmth_next, self.completes) = (0, None);
         (self.commits_done, self.commits_complete) = (self.commits_begun, self.commits_begun);
         self.commits_full = self.commits_begun;
     }
@@ -258,7 +286,8 @@ impl Records {
 impl CacheMachine {
     /// Begins a commit of what is pending; `None` when one is at work or there is nothing to commit.
     ///
-    /// Warmth is left out where the commit would sync data for its sake alone and nobody has asked for all.
+    /// Warmth is left out where the commit would sync data for its sake alone and nobody has asked for all, and where it is more than one commit
+    /// takes up: then the next commits go on with it.
     /// A commit without room in the journal takes up less, and [`CacheMachine::commits_complete`] does not reach its number.
     pub fn commit_begin(&mut self) -> Option<Commit> {
         if self.records.at_work {
@@ -276,6 +305,7 @@ impl CacheMachine {
             let state = *self.table.entry(line);
             let pending = self.records.pending.remove(&line).expect("it was chosen from there");
             self.records.due.remove(&line);
+            self.records.warmth.remove(&line);
             commit.sync_first |= needs_data(&pending.durable, &state);
             journal.push(JournalRecord { line, entry: state, crcs: pending.crcs });
             self.note_checksums(&mut commit.checksums, line, &pending.crcs);
@@ -294,17 +324,48 @@ impl CacheMachine {
         let room = self.records.room() * u64::from(self.geometry.records_per_block());
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let mut lines = self.due_lines();
-        self.records.has_all = self.records.pending.len() == self.records.due.len();
-        if !self.records.has_all {
-            let is_asked = self.records.full_wanted > self.records.commits_full;
-            // Data are synced before the records anyway: then warmth costs some bytes of the journal, and never a second commit for lack of them.
-            let warmth = if is_asked || self.syncs_data(&lines) { self.lines_of_warmth() } else { Vec::new() };
-            self.records.has_all = is_asked || (!warmth.is_empty() && lines.len() + warmth.len() <= room);
-            lines.extend(warmth.into_iter().filter(|_| self.records.has_all));
-        }
-        lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
         self.records.truncated = lines.len() > room;
-        if self.records.truncated { self.fitting_lines(&lines, room) } else { lines }
+        self.records.truncated_warmth = false;
+        self.records.completes = None;
+        if self.records.truncated {
+            self.sort_by_need(&mut lines);
+            return self.fitting_lines(&lines, room);
+        }
+        let is_asked = self.records.full_wanted > self.records.commits_full;
+        // Data are synced before the records anyway: then warmth costs some bytes of the journal, and never a second commit for lack of them.
+        if self.records.warmth.is_empty() || is_asked || self.syncs_data(&lines) {
+            let warmth = self.chosen_warmth(room - lines.len());
+            lines.extend(warmth);
+        }
+        self.sort_by_need(&mut lines);
+        lines
+    }
+
+    /// Lines whose warmth is committed next, where the journal takes so many records more.
+    ///
+    /// Commits go through all lines in their order, a part each. So they come to an end, however much reads bring in meanwhile, and writes of
+    /// checksums are few.
+    fn chosen_warmth(&mut self, room: usize) -> Vec<LineNumber> {
+        if self.records.warmth_next == 0 || self.records.warmth.is_empty() {
+            self.records.warmth_next = 0;
+            self.records.warmth_begun = self.commit_wanted();
+        }
+        let most = room.min(MOST_WARMTH);
+        // One more tells whether any are left out.
+        let mut lines: Vec<_> = self.ready_warmth(self.records.warmth_next).take(most + 1).collect();
+        if lines.len() <= most {
+            self.records.completes = Some(self.records.warmth_begun);
+            self.records.warmth_next = 0;
+        } else {
+            lines.truncate(most);
+            self.records.truncated_warmth = most < MOST_WARMTH;
+            self.records.warmth_next = lines.last().map_or(self.records.warmth_next, |last| last + 1);
+        }
+        lines
+    }
+
+    fn sort_by_need(&self, lines: &mut [LineNumber]) {
+        lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
     }
 
     /// Lines whose records no commit leaves out.
@@ -313,10 +374,10 @@ impl CacheMachine {
         self.records.due.iter().copied().filter(is_ready).collect()
     }
 
-    /// Lines whose records are of warmth alone.
-    fn lines_of_warmth(&self) -> Vec<LineNumber> {
-        let records = self.records.pending.iter().filter(|(line, _)| !self.records.due.contains(*line));
-        records.filter(|(_, record)| self.is_ready(record)).map(|(line, _)| *line).collect()
+    /// Lines from this one on whose records are ready and of warmth alone, in their order.
+    fn ready_warmth(&self, from: LineNumber) -> impl Iterator<Item = LineNumber> {
+        let lines = self.records.warmth.range(from..).copied();
+        lines.filter(move |line| self.records.pending.get(line).is_some_and(|record| self.is_ready(record)))
     }
 
     /// Whether a commit of the records of these lines syncs data first.
@@ -331,8 +392,8 @@ impl CacheMachine {
     /// Lines, in order, for which there is room. A line that was dirty and the one that holds its block now go together: without the
     /// other, the record of one would lose what was flushed, and that of the other would have two lines hold the block.
     ///
-    /// A line that holds the block now and is none of these is clean, since the record of a dirty one is due and waits for no origin: the origin
-    /// has what it holds, and the other goes without it.
+    /// These lines are due ones. A line that holds the block now and is none of these is clean, since the record of a dirty one is due and waits for
+    /// no origin: the origin has what it holds, and the other goes without it.
     fn fitting_lines(&self, lines: &[LineNumber], room: usize) -> Vec<LineNumber> {
         let all: QuickSet<LineNumber> = lines.iter().copied().collect();
         let mut before: QuickMap<LineNumber, LineNumber> = QuickMap::default();
@@ -426,20 +487,20 @@ impl CacheMachine {
         self.volumes[usize::from(volume)].commit_wanted
     }
 
-    /// Asks for a commit that leaves nothing out that is ready; returns the number that [`CacheMachine::commits_full`] must reach.
+    /// Asks for commits that leave nothing out that is ready now; returns the number that [`CacheMachine::commits_full`] must reach.
     pub fn want_full_commit(&mut self) -> u64 {
         self.records.full_wanted = self.commit_wanted();
         self.records.full_wanted
     }
 
-    /// Number of the last commit that has succeeded and took up all that was pending and ready when it began, warmth too.
+    /// Number of the last commit for which all is durable that was pending and ready when it began, warmth too.
     pub fn commits_full(&self) -> u64 {
         self.records.commits_full
     }
 
     /// Whether there has been warmth for so long that a commit should be made for it, so that little of it is lost by a crash.
     pub fn wants_warmth_kept(&mut self, now: Duration) -> bool {
-        if self.records.pending.len() == self.records.due.len() {
+        if self.records.warmth.is_empty() {
             self.records.warmth_since = None;
             return false;
         }
@@ -447,9 +508,10 @@ impl CacheMachine {
         if now.saturating_sub(since) < WARMTH_LEFT {
             return false;
         }
-        // What waits for a sync of an origin is looked at again after the same time.
+        // What waits for a sync of an origin is looked at again after the same time. A commit at work is no reason to wait: with flushes there is
+        // nearly always one.
         self.records.warmth_since = Some(now);
-        !self.records.at_work && !self.lines_of_warmth().is_empty()
+        self.ready_warmth(0).next().is_some()
     }
 
     /// Number of commits that have succeeded.
@@ -467,9 +529,15 @@ impl CacheMachine {
         self.records.commits_complete
     }
 
-    /// Whether the journal had no room for all that the last commit should have taken up, and a checkpoint makes some.
+    /// Whether the journal had no room for all that the last commit should have taken up but for warmth, and a checkpoint makes some.
     pub fn lacks_room(&self) -> bool {
         self.records.truncated && self.records.journal_start < self.records.journal_next
+    }
+
+    /// Whether the journal had no room for all that the last commit should have taken up, or for warmth beside it, and a checkpoint makes some.
+    pub fn lacks_room_for_all(&self) -> bool {
+        let is_truncated = self.records.truncated || self.records.truncated_warmth;
+        is_truncated && self.records.journal_start < self.records.journal_next
     }
 
     /// Whether a commit should be made although nobody asked, so that no request waits for one.

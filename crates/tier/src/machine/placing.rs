@@ -62,8 +62,8 @@ impl CacheMachine {
         if state.failed || state.mode() != CacheMode::WriteBack || self.is_too_dirty() {
             return false;
         }
-        // Lines that are taken from the free ones, and those of them that replace none.
-        let (mut taken, mut added) = (0, 0);
+        // Lines that are taken from the free ones, those of them that replace none, and those that replace a clean one.
+        let (mut taken, mut added, mut replaced_clean) = (0, 0, 0);
         for (block, range) in pieces {
             let line = self.table.find(block);
             let valid = line.map_or(SectorSet(0), |line| self.table.entry(line).valid);
@@ -74,10 +74,11 @@ impl CacheMachine {
             }
             taken += u32::from(!line.is_some_and(|line| self.is_overwritten_in_place(line)));
             added += u32::from(line.is_none());
+            replaced_clean += u32::from(line.is_some_and(|line| !self.table.entry(line).is_dirty()));
         }
-        // Beyond its quota a volume gives up a clean line for each that it takes.
+        // Beyond its quota a volume gives up a clean line for each that it takes, and not one that this write makes dirty or has given up.
         let over = state.settings.quota_lines.map_or(0, |quota| (state.lines + added).saturating_sub(quota));
-        let is_in_quota = added == 0 || over <= state.lines - state.dirty;
+        let is_in_quota = added == 0 || over + replaced_clean <= state.lines - state.dirty;
         is_in_quota && (taken == 0 || self.lists.length(ListId::FREE) >= self.claims.count() + taken)
     }
 

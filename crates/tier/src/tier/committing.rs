@@ -14,7 +14,7 @@ impl Tier {
     /// Returns when a commit of this number or a later one has succeeded that left nothing out but warmth; makes commits or waits for those of other
     /// threads. An error is that of the volume for which it is waited.
     pub(super) fn commit_until(&self, volume: u8, wanted: u64) -> Result<(), Error> {
-        self.commit_till(volume, &|machine| machine.commits_complete() >= wanted)
+        self.commit_till(volume, CacheMachine::lacks_room, &|machine| machine.commits_complete() >= wanted)
     }
 
     /// Returns when all that is pending now is durable, warmth too, but for what waits for a sync of an origin. An error is that of the first volume
@@ -25,10 +25,15 @@ impl Tier {
             let losing = (0..self.volumes()).find(|volume| state.machine.lines_of(*volume).1 > 0);
             (state.machine.want_full_commit(), losing.unwrap_or(0))
         };
-        self.commit_till(volume, &|machine| machine.commits_full() >= wanted)
+        self.commit_till(volume, CacheMachine::lacks_room_for_all, &|machine| machine.commits_full() >= wanted)
     }
 
-    fn commit_till(&self, volume: u8, is_done: &dyn Fn(&CacheMachine) -> bool) -> Result<(), Error> {
+    fn commit_till(
+        &self,
+        volume: u8,
+        lacks_room: fn(&CacheMachine) -> bool,
+        is_done: &dyn Fn(&CacheMachine) -> bool,
+    ) -> Result<(), Error> {
         loop {
             let mut state = self.lock();
             if state.machine.has_pool_failed() {
@@ -42,7 +47,7 @@ impl Tier {
                 drop(self.wait(state));
                 continue;
             }
-            if state.machine.lacks_room() {
+            if lacks_room(&state.machine) {
                 drop(state);
                 // Whether the volumes go on without a cache that failed is looked at above.
                 drop(self.checkpoint());

@@ -179,9 +179,12 @@ impl Tier {
         Ok(())
     }
 
-    /// Returns when all writes and discards of a volume that were acknowledged before are durable: at most two syncs of
-    /// the cache, none where all of them are durable there or went to the origin, and one of the origin only if some of them went there. What is
-    /// pending of other volumes and what reads have brought into the cache is not waited for. Then the delay of flushes has passed, too.
+    /// Returns when all writes and discards of a volume that were acknowledged before are durable, and the delay of flushes has passed.
+    ///
+    /// The origin is synced only if some of them went there. The cache is synced at most twice beside a commit at work, unless its journal is
+    /// full, and it is not synced if no change of a line of the volume is waited for. Waited for are the lines that writes and discards have
+    /// changed, those that write-through has filled, and dirty lines of which a read has filled more. Not waited for are clean lines that reads
+    /// have brought in or filled, clean lines that were given up, and what is pending of other volumes; some of it may go with the same commit.
     ///
     /// # Errors
     ///

@@ -67,6 +67,21 @@ impl HostSecond {
     }
 }
 
+/// How quiet a host is by all that tells of others on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quietness {
+    /// Others took no more than is tolerated, and nothing of them is hidden.
+    Quiet,
+    /// A thread that computes had its cores, where nothing else tells of others.
+    QuietBySpin,
+    /// They took no more than is tolerated of what is shown; guests or processes are hidden.
+    QuietWhereSeen,
+    /// They took more than is tolerated.
+    Busy,
+    /// Nothing tells of them.
+    Hidden,
+}
+
 /// What others took of the processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disturbance {
@@ -112,6 +127,37 @@ impl Disturbance {
     pub fn at_least(&self) -> f64 {
         if self.seconds.is_empty() { 0.0 } else { mean(&self.seconds) }
     }
+
+    /// Tells whether neither stolen time nor foreign processes were observed.
+    pub fn is_blind(&self) -> bool {
+        self.stolen.is_none() && self.foreign.is_none()
+    }
+
+    /// Says how quiet the host is: the one rule for figures, for the wait before a run and for what is said before a study. `had_core`: whether a
+    /// thread that computes had its cores, `None` where none did; it counts where nothing else tells of others.
+    pub fn quietness(&self, had_core: Option<bool>, is_device_busy: bool, tolerated: f64) -> Quietness {
+        if is_device_busy {
+            return Quietness::Busy;
+        }
+        match had_core {
+            None if self.is_blind() => Quietness::Hidden,
+            Some(true) if self.is_blind() => Quietness::QuietBySpin,
+            Some(false) if self.is_blind() => Quietness::Busy,
+            _ if self.at_least() > tolerated => Quietness::Busy,
+            _ if self.observed().is_some() => Quietness::Quiet,
+            _ => Quietness::QuietWhereSeen,
+        }
+    }
+}
+
+/// Finds the largest share of the demand of a second that was stolen; `None` where that is not told. Seconds with little demand do not count.
+pub fn worst_stolen(seconds: &[ProcessorSecond]) -> Option<f64> {
+    let share = |second: &ProcessorSecond| {
+        let stolen = second.stolen?;
+        let demand = stolen + second.busy;
+        Some(if demand >= LEAST_DEMAND { stolen / demand } else { 0.0 })
+    };
+    seconds.iter().filter_map(share).reduce(f64::max)
 }
 
 /// Whether a limit was reached all the time: at least 97 % of it in at least 95 % of the seconds. A second that was read early has its part in
@@ -148,20 +194,28 @@ pub fn work_per_unit(seconds: &[LimitedSecond], limit: f64) -> (Vec<f64>, Vec<f6
 /// Tells whether work would be seen to depend on the disturbance if it did: the disturbance varied, or the work is so steady that
 /// nothing is left to explain. Over means of 5 s.
 pub fn would_show(work: &[f64], disturbance: &[f64]) -> bool {
-    let means = |values: &[f64]| values.chunks_exact(AVERAGED).map(mean).collect::<Vec<f64>>();
-    let (work, taken) = (means(work), means(disturbance));
+    let taken = means_of_five(disturbance);
     let most = taken.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = taken.iter().copied().fold(f64::INFINITY, f64::min);
-    most - least >= VARIED || variance(&work).sqrt() <= STEADY * mean(&work)
+    most - least >= VARIED || is_steady(work)
+}
+
+/// Tells whether work is so steady that nothing is left for others to explain, seen or hidden. Over means of 5 s.
+pub fn is_steady(work: &[f64]) -> bool {
+    let work = means_of_five(work);
+    work.len() > 1 && variance(&work).sqrt() <= STEADY * mean(&work)
+}
+
+fn means_of_five(values: &[f64]) -> Vec<f64> {
+    values.chunks_exact(AVERAGED).map(mean).collect()
 }
 
 /// Whether work done per unit of a limited resource is shown to fall or rise with the disturbance: a reached limit then leaves the
 /// host in the figure (shared caches, sibling threads). The slope of ln(work) on the disturbance over means of 5 s, at 1 %.
 pub fn depends(work: &[f64], disturbance: &[f64]) -> bool {
-    let means = |values: &[f64]| values.chunks_exact(AVERAGED).map(mean).collect::<Vec<f64>>();
-    let pairs: Vec<(f64, f64)> = means(disturbance)
+    let pairs: Vec<(f64, f64)> = means_of_five(disturbance)
         .into_iter()
-        .zip(means(work))
+        .zip(means_of_five(work))
         .filter(|(_, y)| *y > 0.0 && y.is_finite())
         .map(|(x, y)| (x, y.ln()))
         .collect();
@@ -244,6 +298,29 @@ mod tests {
     }
 
     #[test]
+    fn a_host_is_quiet_by_what_it_shows_and_says_where_that_is_not_all() {
+        let of = |stolen: Option<f64>, foreign: Option<f64>| {
+            Disturbance::of(&[ProcessorSecond { busy: 1.0, stolen, foreign }], 2.0)
+        };
+        let told = |stolen, foreign, had_core| of(stolen, foreign).quietness(had_core, false, 0.05);
+        assert_eq!(told(Some(0.0), Some(0.0), Some(false)), Quietness::Quiet, "all is seen, whatever computing took");
+        assert_eq!(told(None, Some(0.0), Some(false)), Quietness::QuietWhereSeen);
+        assert_eq!(told(Some(0.0), None, None), Quietness::QuietWhereSeen);
+        assert_eq!((told(Some(0.5), None, None), told(None, Some(0.5), None)), (Quietness::Busy, Quietness::Busy));
+        let blind = [Some(true), Some(false), None].map(|had_core| told(None, None, had_core));
+        assert_eq!(blind, [Quietness::QuietBySpin, Quietness::Busy, Quietness::Hidden]);
+        let quiet = of(Some(0.0), Some(0.0));
+        assert_eq!(quiet.quietness(None, true, 0.05), Quietness::Busy, "others keep the device busy");
+    }
+
+    #[test]
+    fn the_worst_second_counts_where_something_was_asked_for() {
+        let seconds = [second(0.9, 0.1, 0.5), second(0.6, 0.4, 0.0), second(0.01, 0.09, 0.0)];
+        assert_eq!(worst_stolen(&seconds), Some(0.4));
+        assert_eq!(worst_stolen(&[ProcessorSecond { stolen: None, ..seconds[0] }]), None);
+    }
+
+    #[test]
     fn a_limit_is_reached_in_nearly_all_seconds_or_not_at_all() {
         let mut used = vec![0.40; 40];
         used[3] = 0.1;
@@ -270,6 +347,7 @@ mod tests {
         assert!(would_show(&work(5, 0.0), &[0.4; 120]), "steady work leaves nothing to explain");
         assert!(would_show(&work(5, 0.5), &taken), "the slope tells");
         assert!(!would_show(&[1.0; 4], &[0.0; 4]), "less than two means");
+        assert!(is_steady(&work(5, 0.0)) && !is_steady(&work(5, 0.5)) && !is_steady(&[1.0; 9]));
     }
 
     /// A second that used nothing, and one that is missing, leave the others as they are.

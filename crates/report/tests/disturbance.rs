@@ -494,6 +494,37 @@ fn ratios_are_formed_inside_repetitions() {
     assert!(json_of(&record).get("blocks").is_none(), "records from before keep their figures");
 }
 
+/// Takes five seconds of telemetry out of a run of the first point.
+fn silence(record: &mut Record, repetition: u32) {
+    let is_it = |run: &proofload_model::plan::Run| run.point == 0 && run.repetition == repetition;
+    let attempt = record.attempts.iter_mut().find(|attempt| is_it(&attempt.run)).expect("it was run");
+    attempt.series.iter_mut().for_each(|series| drop(series.samples.drain(25..30)));
+}
+
+#[test]
+fn a_void_visit_leaves_out_its_repetition_and_not_its_point() {
+    let mut record = in_blocks();
+    silence(&mut record, 2);
+    let json = json_of(&record);
+    assert_eq!(json["points"][0]["verdict"], "void", "on its own it is no result");
+    assert_eq!((&json["blocks"]["count"], &json["blocks"]["left_out"]), (&5.into(), &1.into()));
+    let ratio = evaluate(&record).blocks.and_then(|blocks| blocks.ratio(0, 1));
+    assert_eq!(ratio.map(|ratio| ratio.n()), Some(5));
+    let page = render(&record, Format::Markdown).unwrap();
+    for words in ["formed within 5 of 6 repetitions", "1 repetition was left out", "1 of 6) are included with"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // A limit that did not hold once is a reason against every run of the point.
+    let mut broken = in_blocks();
+    let first = broken.attempts.iter_mut().find(|attempt| attempt.run.point == 0).expect("it was run");
+    first.facts[1].holds = Some(false);
+    let found = evaluate(&broken).points.remove(0);
+    assert!(!found.verdict.is_valid() && !found.has_void_visits(), "{:?}", found.verdict);
+    // Where too many are void, the point leaves and the other points keep their repetitions.
+    silence(&mut record, 4);
+    assert!(!evaluate(&record).points[0].has_void_visits());
+}
+
 #[test]
 fn one_repetition_is_no_block() {
     let once = record(&Shape::memory(3));

@@ -7,6 +7,7 @@ mod beside;
 mod cache_forecast;
 mod cache_tier;
 mod comparison;
+mod cpu_limit;
 mod disturbance;
 mod drill_export;
 mod drill_losses;

@@ -139,6 +139,11 @@ pub trait Engine: Sync {
         false
     }
 
+    /// Whether its sessions write one at a time, so that a load that writes keeps one core busy however many there are.
+    fn writes_in_turn(&self) -> bool {
+        false
+    }
+
     /// Settings that can be changed while an instance runs.
     fn live_settings(&self) -> Option<&dyn LiveSettings> {
         None

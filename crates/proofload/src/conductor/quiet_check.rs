@@ -3,7 +3,7 @@
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use crate::live::Phase;
-use proofload_analysis::disturbance::{Disturbance, HostSecond};
+use proofload_analysis::disturbance::{Disturbance, HostSecond, ProcessorSecond, Quietness, worst_stolen};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::step_count::{StepCount, StepUnit};
@@ -40,7 +40,8 @@ pub(super) fn wait(context: &mut RunContext<'_>, prepared: &PreparedRun, at_most
             let event = RunEvent::QuietChecked { taken, tolerated, seconds: waited.as_secs_f64(), processes };
             return context.heard.journal.event(event);
         }
-        let told = format!("{}; waiting until the host is quiet", seen.said());
+        let hidden = seen.hidden().map_or_else(String::new, |hidden| format!("; {hidden} cannot be seen here"));
+        let told = format!("{}{hidden}; waiting until the host is quiet", seen.said());
         let count = StepCount::of(waited.as_secs(), at_most.as_secs(), StepUnit::Seconds);
         context.heard.view.progress(&told, Some(count));
     }
@@ -60,20 +61,39 @@ impl Neighbours {
         Self { disturbance: disturbance(&check), check, tolerated }
     }
 
-    /// Whether a run that waits may begin: what can be seen of others is quiet. A hypervisor that hides steal hides it for as long as one
-    /// waits; where processes are hidden as well, computing tells.
+    /// Says how quiet the host was.
+    pub(crate) fn quietness(&self) -> Quietness {
+        let had_core = self.spin_share().map(|share| share <= self.tolerated);
+        self.disturbance.quietness(had_core, self.device_is_busy(), self.tolerated)
+    }
+
+    /// Whether a run that waits may begin: what can be seen of others is quiet. A host that hides guests or processes hides them for as long as one
+    /// waits; where it hides both, computing tells.
     fn lets_begin(&self) -> bool {
-        let is_quiet = match self.spin_share() {
-            Some(kept_off) => kept_off <= self.tolerated,
-            None => self.disturbance.foreign.is_some() && self.disturbance.at_least() <= self.tolerated,
-        };
-        is_quiet && !self.device_is_busy()
+        match self.quietness() {
+            Quietness::Quiet | Quietness::QuietBySpin | Quietness::QuietWhereSeen => true,
+            Quietness::Busy | Quietness::Hidden => false,
+        }
+    }
+
+    /// What the host does not show of others, in words; `None` where it shows everything.
+    pub(crate) fn hidden(&self) -> Option<&'static str> {
+        match (self.disturbance.stolen, self.disturbance.foreign) {
+            (Some(_), Some(_)) => None,
+            (None, None) => Some("what other guests and other processes take"),
+            (None, Some(_)) => Some("what other guests take"),
+            (Some(_), None) => Some("what other processes take"),
+        }
+    }
+
+    /// The largest share of its demand that other guests took in a second; `None` where that is not told.
+    pub(crate) fn worst_stolen(&self) -> Option<f64> {
+        worst_stolen(&processor(&self.check))
     }
 
     /// Share of its time in which a thread that computes had no core, where nothing else tells of others; `None` where something does.
     pub(crate) fn spin_share(&self) -> Option<f64> {
-        let is_blind = self.disturbance.stolen.is_none() && self.disturbance.foreign.is_none();
-        let ratio = self.check.spin_ratio.filter(|_| is_blind)?;
+        let ratio = self.check.spin_ratio.filter(|_| self.disturbance.is_blind())?;
         Some((1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0))
     }
 
@@ -104,13 +124,18 @@ impl Neighbours {
 
 /// What others took while the host was looked at.
 fn disturbance(check: &QuietCheck) -> Disturbance {
+    Disturbance::of(&processor(check), f64::from(check.cores))
+}
+
+/// The cores in question, second by second.
+fn processor(check: &QuietCheck) -> Vec<ProcessorSecond> {
     let part = f64::from(check.cores) / f64::from(check.cores_of_host.max(1));
     let second = |seen: &ProcessorUse| {
         let ProcessorUse { used, stolen, foreign, clients } = *seen;
         // A database that is up has nothing to do, and counts as ours.
         HostSecond { used, stolen, part, foreign, database: Some(0.0), clients }.processor()
     };
-    Disturbance::of(&check.seconds.iter().map(second).collect::<Vec<_>>(), f64::from(check.cores))
+    check.seconds.iter().map(second).collect()
 }
 
 #[cfg(test)]
@@ -150,6 +175,22 @@ mod tests {
         assert!(Neighbours::of(blind(1.01), 0.05).lets_begin());
         let seen = QuietCheck { seconds: vec![ProcessorUse { foreign: Some(0.0), ..BLIND }; 10], ..blind(1.25) };
         assert_eq!(Neighbours::of(seen, 0.05).spin_share(), None, "processes are seen");
+    }
+
+    /// What is hidden stays hidden however long a run waits.
+    #[test]
+    fn a_run_waits_for_what_can_be_seen_of_others() {
+        let of = |stolen: Option<f64>, foreign: Option<f64>| {
+            let second = ProcessorUse { used: 1.0, stolen, foreign, clients: Some(0.4) };
+            Neighbours::of(QuietCheck { cores_of_host: 2, seconds: vec![second; 10], ..check(1.0) }, 0.05)
+        };
+        let (no_processes, no_guests) = (of(Some(0.0), None), of(None, Some(0.0)));
+        assert!(no_processes.lets_begin() && no_guests.lets_begin());
+        assert_eq!(no_processes.hidden(), Some("what other processes take"));
+        assert_eq!(no_guests.hidden(), Some("what other guests take"));
+        assert!(!of(Some(0.3), None).lets_begin() && !of(None, Some(0.6)).lets_begin(), "what is seen is too much");
+        assert!(!of(None, None).lets_begin(), "nothing tells of others, and nothing computed");
+        assert_eq!((of(Some(0.0), Some(0.0)).hidden(), of(Some(0.3), None).worst_stolen()), (None, Some(0.3)));
     }
 
     #[test]

@@ -63,6 +63,10 @@ impl Engine for Sqlite {
         true
     }
 
+    fn writes_in_turn(&self) -> bool {
+        true
+    }
+
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(async move { database::create(target) })
     }

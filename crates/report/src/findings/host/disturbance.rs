@@ -9,7 +9,8 @@ use crate::findings::verdict::silence;
 use crate::workloads::Workload;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::disturbance::{
-    Disturbance, HostSecond, LimitedSecond, ProcessorSecond, depends, was_reached, work_per_unit, would_show,
+    Disturbance, HostSecond, LimitedSecond, ProcessorSecond, Quietness, depends, is_steady, was_reached, work_per_unit,
+    would_show,
 };
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
@@ -112,11 +113,15 @@ impl HostUse {
         self.disturbance.at_least()
     }
 
-    /// What others took, as far as it matters: nothing where a limit of the study was reached all the time; `None` where not observed.
+    /// What others took, as far as it matters: nothing where a limit of the device was reached all the time; `None` where not observed.
     pub(crate) fn taken_beside_limits(&self) -> Option<f64> {
         match self.estimand {
-            Estimand::BoundBy(_) => Some(0.0),
-            Estimand::QuietHost | Estimand::QuietBySpin | Estimand::AsGiven => self.disturbance.observed(),
+            // A reached limit of CPU time leaves caches and sibling threads to others. That no slope was shown within one run does not say that
+            // work per CPU second is the same in runs beside more of them: a share of 0 would hide that from the regression over runs.
+            Estimand::BoundBy(setting) if setting != CPU_LIMIT => Some(0.0),
+            Estimand::BoundBy(_) | Estimand::QuietHost | Estimand::QuietBySpin | Estimand::AsGiven => {
+                self.disturbance.observed()
+            }
         }
     }
 
@@ -197,11 +202,8 @@ pub(crate) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_
     let requests = foreign_requests(attempt, stretch, load.is_one_host);
     let spin = spin_seen(attempt, stretch);
     let beyond = requests.as_ref().and_then(|requests| requests.beyond(tolerated));
-    let seen = OthersSeen {
-        is_device_busy: beyond.is_some(),
-        is_blind: disturbance.stolen.is_none() && disturbance.foreign.is_none(),
-        spin: spin.as_ref(),
-    };
+    let seen =
+        OthersSeen { is_device_busy: beyond.is_some(), had_core: spin.as_ref().map(|spin| spin.is_quiet(tolerated)) };
     let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated, &seen);
     let client = mean_of(series::foreign::CLIENT_WAIT).zip(mean_of(series::foreign::CLIENT_CPU));
     let is_given = estimand == Estimand::AsGiven;
@@ -210,7 +212,10 @@ pub(crate) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_
         quiet: is_given.then(|| quiet(attempt, stretch, load, &disturbance)),
         processes: processes(attempt, stretch),
         foreign_requests: requests.and_then(|requests| requests.share()),
-        spin_reason: seen.spin.filter(|_| is_given && seen.is_blind).and_then(|spin| spin.beyond(tolerated)),
+        spin_reason: spin
+            .as_ref()
+            .filter(|_| is_given && disturbance.is_blind())
+            .and_then(|spin| spin.beyond(tolerated)),
         device_reason: beyond.clone().filter(|_| is_given),
         spin,
         client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
@@ -346,12 +351,11 @@ fn processes(attempt: &Attempt, (from, to): (f64, f64)) -> Vec<(String, f64)> {
 }
 
 /// What tells of others beside the use of the processor.
-struct OthersSeen<'a> {
+struct OthersSeen {
     /// Whether others kept a device busy for longer than is tolerated.
     is_device_busy: bool,
-    /// Whether neither steal nor other processes were observed.
-    is_blind: bool,
-    spin: Option<&'a SpinSeen>,
+    /// Whether a thread that computes had its cores; `None` where none did.
+    had_core: Option<bool>,
 }
 
 fn estimand(
@@ -360,23 +364,22 @@ fn estimand(
     throughput: &[f64],
     disturbance: &Disturbance,
     tolerated: f64,
-    seen: &OthersSeen<'_>,
+    seen: &OthersSeen,
 ) -> Estimand {
+    let quietness = |is_device_busy: bool| disturbance.quietness(seen.had_core, is_device_busy, tolerated);
     match reached(attempt, stretch) {
-        // Nothing else was seen of others, so that what the work depends on was not looked at.
-        Some((CPU_LIMIT, _)) if seen.is_blind && seen.spin.is_some_and(|spin| !spin.is_quiet(tolerated)) => {
-            Estimand::AsGiven
-        }
-        // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared.
-        Some((CPU_LIMIT, limit)) => match leaks(attempt, stretch, throughput, (disturbance, tolerated), limit) {
+        // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared. Who waits for its quota does not
+        // wait for the device.
+        Some((CPU_LIMIT, limit)) => match leaks(attempt, stretch, throughput, (disturbance, quietness(false)), limit) {
             true => Estimand::AsGiven,
             false => Estimand::BoundBy(CPU_LIMIT),
         },
         Some((setting, _)) => Estimand::BoundBy(setting),
-        None if seen.is_device_busy => Estimand::AsGiven,
-        None if seen.is_blind && seen.spin.is_some_and(|spin| spin.is_quiet(tolerated)) => Estimand::QuietBySpin,
-        None if disturbance.observed().is_some_and(|taken| taken <= tolerated) => Estimand::QuietHost,
-        None => Estimand::AsGiven,
+        None => match quietness(seen.is_device_busy) {
+            Quietness::Quiet => Estimand::QuietHost,
+            Quietness::QuietBySpin => Estimand::QuietBySpin,
+            Quietness::QuietWhereSeen | Quietness::Busy | Quietness::Hidden => Estimand::AsGiven,
+        },
     }
 }
 
@@ -387,11 +390,25 @@ fn reached(attempt: &Attempt, stretch: (f64, f64)) -> Option<(&'static str, f64)
 }
 
 /// Whether a load under a reached limit of CPU time depends on its neighbours, or nobody can tell: work per CPU second, held against what
-/// others took in the same second. Where these took no more than is tolerated there is nothing to tell, nor of a load that is rated as a whole.
-fn leaks(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64], seen: (&Disturbance, f64), limit: f64) -> bool {
-    let (disturbance, tolerated) = seen;
+/// others took in the same second. Where these took no more than is tolerated there is nothing to tell, nor of a load that is rated as a whole
+/// beside others who were seen. What is hidden of them may have varied as the work did, so that only steady work excludes them.
+fn leaks(
+    attempt: &Attempt,
+    stretch: (f64, f64),
+    throughput: &[f64],
+    (disturbance, quietness): (&Disturbance, Quietness),
+    limit: f64,
+) -> bool {
+    match quietness {
+        // Without the limit it would be a quiet host: a slope, which chance shows in one run of a hundred, takes nothing of that away.
+        Quietness::Quiet | Quietness::QuietBySpin => return false,
+        // All that tells of others is a thread that was kept from its core.
+        Quietness::Busy if disturbance.is_blind() => return true,
+        Quietness::Busy | Quietness::QuietWhereSeen | Quietness::Hidden => (),
+    }
+    let is_observed = disturbance.observed().is_some();
     if throughput.len() as f64 != stretch.1 - stretch.0 {
-        return false;
+        return !is_observed;
     }
     let used = by_second(total(&traces(attempt, series::group::CPU)), stretch);
     let taken = taken_by_second(attempt, stretch, disturbance);
@@ -401,8 +418,8 @@ fn leaks(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64], seen: (&Dis
     };
     let seconds: Vec<LimitedSecond> = (first..).zip(throughput).filter_map(second).collect();
     let (work, taken) = work_per_unit(&seconds, limit);
-    let is_quiet = disturbance.at_least() <= tolerated;
-    depends(&work, &taken) || !(is_quiet || would_show(&work, &taken))
+    let would_show = if is_observed { would_show(&work, &taken) } else { is_steady(&work) };
+    depends(&work, &taken) || !would_show
 }
 
 /// What others took in each second in which the cores were read.

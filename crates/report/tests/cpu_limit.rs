@@ -48,7 +48,8 @@ const BOUND: Option<Estimand> = Some(Estimand::BoundBy("limits.cpu"));
 /// What is hidden may have varied as the work did.
 #[test]
 fn where_others_are_hidden_only_steady_work_is_that_of_a_quiet_host() {
-    let seen: [(&str, fn(&mut Attempt)); 4] = [
+    type Shown = fn(&mut Attempt);
+    let seen: [(&str, Shown); 4] = [
         ("nothing is shown", |_| ()),
         ("steal is hidden", |attempt| observe(attempt, series::foreign::CPU, "", |_| 0.0)),
         ("processes are hidden", show_steal),

@@ -22,12 +22,18 @@ struct Replica {
     state: AtomicI64,
     is_suspended: AtomicI64,
     hardened: &'static str,
+    /// Replicas of its group.
+    replicas: i64,
 }
 
 impl Replica {
-    fn new([role, state]: [i64; 2], hardened: &'static str) -> Arc<Self> {
+    fn new(numbers: [i64; 2], hardened: &'static str) -> Arc<Self> {
+        Self::of(2, numbers, hardened)
+    }
+
+    fn of(replicas: i64, [role, state]: [i64; 2], hardened: &'static str) -> Arc<Self> {
         let [role, state, is_suspended] = [role, state, 0].map(AtomicI64::new);
-        Arc::new(Self { role, state, is_suspended, hardened })
+        Arc::new(Self { role, state, is_suspended, hardened, replicas })
     }
 
     fn has(&self, of: &AtomicI64) -> Datum {
@@ -37,7 +43,7 @@ impl Replica {
     /// The answer to `group_role.sql`.
     fn row(&self, name: &'static str) -> Vec<Part> {
         let (text, number) = (ColumnForm::Text(256, true), ColumnForm::Integer(8));
-        let columns = vec![text, text, number, number, number, number, text, number];
+        let columns = vec![text, text, number, number, number, number, text, number, text, number, number];
         let writes = i64::from(self.role.load(Ordering::SeqCst) == PRIMARY);
         let values = vec![
             Datum::text("sales]ag"),
@@ -48,6 +54,9 @@ impl Replica {
             self.has(&self.is_suspended),
             Datum::text(self.hardened),
             Datum::Integer(writes),
+            Datum::text("8f2c"),
+            Datum::Integer(1),
+            Datum::Integer(self.replicas),
         ];
         vec![Part::Columns(columns), Part::Row(values), Part::Count(1)]
     }
@@ -142,8 +151,8 @@ fn a_secondary_that_is_not_synchronised_is_told_nothing() {
 
 #[test]
 fn a_forced_failover_goes_to_the_most_log_and_suspended_databases_are_resumed() {
-    let old = Replica::new([PRIMARY, SYNCHRONIZED], "12");
-    let (less, more) = (Replica::new([SECONDARY, SYNCHRONIZING], "07"), Replica::new([SECONDARY, SYNCHRONIZING], "11"));
+    let old = Replica::of(3, [PRIMARY, SYNCHRONIZED], "12");
+    let [less, more] = ["07", "11"].map(|hardened| Replica::of(3, [SECONDARY, SYNCHRONIZING], hardened));
     let servers = group(&[("DB1", &old), ("DB2", &less), ("DB3", &more)]);
     let at = servers_at(&servers);
     let mut order = prepared(&at, FailoverKind::Forced).expect("one takes over");

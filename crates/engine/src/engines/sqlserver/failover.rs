@@ -20,6 +20,8 @@ use tokio::runtime::Runtime;
 const ROLE: &str = include_str!("group_role.sql");
 /// Secondaries that do not follow and were begun to be seeded, as the primary has it.
 const SEEDING: &str = include_str!("seeding.sql");
+/// How long each server may take to say what it is before an order: under full load, and in time.
+const ASKED_WITHIN: Duration = Duration::from_secs(15);
 /// How long the server may take to accept an order.
 const ORDERED_WITHIN: Duration = Duration::from_secs(120);
 /// How long a server may take to let a secondary follow again.
@@ -29,7 +31,8 @@ const FAILED: &str = "FAILED";
 
 impl GroupFailover for Sqlserver {
     fn prepare(&self, servers: &Target, kind: FailoverKind) -> Result<Box<dyn FailoverOrder>, Error> {
-        let hosts = hosts_to_read(servers)?;
+        let mut hosts = hosts_to_read(servers)?;
+        hosts.iter_mut().for_each(|host| host.options.patience = Some(ASKED_WITHIN));
         if hosts.len() < 2 {
             return Err(Error::other("fail over: engine.url names one host; name each server of the group, as in a,b"));
         }
@@ -122,20 +125,29 @@ async fn members(hosts: &[ServerAddress]) -> Vec<Result<GroupMember, Error>> {
     seen
 }
 
-/// Lets every suspended secondary follow; tells whether none had to be, and each server takes part.
+/// Lets every suspended secondary follow; tells whether none had to be, and each server takes part. One that does not answer keeps no other
+/// from being resumed.
 async fn resume(hosts: &[ServerAddress]) -> Result<bool, Error> {
-    let mut all_take_part = true;
+    let mut all = Ok(true);
     for host in hosts {
-        let (mut master, member) = in_time(PATIENCE, member(host)).await?;
-        all_take_part &= member.takes_part();
-        if member.waits_for_resume() {
-            let text = format!("ALTER DATABASE {} SET HADR RESUME", quoted(&host.database));
-            let context =
-                |error: Error| error.context(format!("resume data movement of {} on {}", host.database, member.name));
-            in_time(RESUMED_WITHIN, master.text(&text)).await.map_err(context)?;
+        match resume_at(host).await {
+            Ok(takes_part) => all = all.map(|all| all && takes_part),
+            Err(error) => all = all.and(Err(error)),
         }
     }
-    Ok(all_take_part)
+    all
+}
+
+/// The same at one server.
+async fn resume_at(host: &ServerAddress) -> Result<bool, Error> {
+    let (mut master, member) = in_time(PATIENCE, member(host)).await?;
+    if member.waits_for_resume() {
+        let text = format!("ALTER DATABASE {} SET HADR RESUME", quoted(&host.database));
+        let context =
+            |error: Error| error.context(format!("resume data movement of {} on {}", host.database, member.name));
+        in_time(RESUMED_WITHIN, master.text(&text)).await.map_err(context)?;
+    }
+    Ok(member.takes_part())
 }
 
 /// A secondary of a row of `seeding.sql`; `None` where its seeding has ended well.

@@ -24,6 +24,11 @@ pub(super) struct GroupMember {
     /// Its last log record that is on disk, as text of one length; empty where that is not known.
     hardened: String,
     is_writable: bool,
+    /// Number of the group in its cluster, as text.
+    id: String,
+    /// Databases and replicas of the group.
+    databases: i64,
+    replicas: i64,
 }
 
 impl GroupMember {
@@ -45,6 +50,9 @@ impl GroupMember {
             is_suspended: number(5) == 1,
             hardened: text(6),
             is_writable: number(7) == 1,
+            id: text(8),
+            databases: number(9),
+            replicas: number(10),
         })
     }
 
@@ -93,8 +101,38 @@ impl GroupMember {
     }
 }
 
-/// Number of the host that takes over, with what is told of it. `seen`: what each host of the URL said of itself. Of several it is the one
-/// with the most log, and of equal ones the first.
+/// Why an order to these would reach what the URL does not name, or what we could not put back: `None` where it would not. Each host has to
+/// answer; all are of one group, whose primary is among them. A forced failover suspends each database at each replica, so the group has no
+/// other database and no other replica, and nothing in it is suspended by somebody else.
+fn beyond_the_url(answered: &[&GroupMember], asked: usize, kind: FailoverKind) -> Option<String> {
+    let first = answered.first()?;
+    if answered.iter().any(|member| member.id != first.id) {
+        return Some("the hosts of engine.url are of several availability groups".to_owned());
+    }
+    if !answered.iter().any(|member| member.role == PRIMARY) {
+        return Some("no host of engine.url says that it is the primary".to_owned());
+    }
+    if kind == FailoverKind::Planned {
+        return None;
+    }
+    if answered.len() < asked {
+        return Some("not each host of engine.url answers".to_owned());
+    }
+    if first.databases != 1 {
+        return Some(format!("availability group {} has {} databases, and all of them would be suspended", first.group, first.databases));
+    }
+    if usize::try_from(first.replicas) != Ok(asked) {
+        return Some(format!(
+            "availability group {} has {} replicas and engine.url names {asked}: the others would stay suspended",
+            first.group, first.replicas
+        ));
+    }
+    let suspended = answered.iter().find(|member| member.is_suspended)?;
+    Some(format!("{} is suspended, and would be resumed afterwards", suspended.name))
+}
+
+/// Number of the host that takes over, with what is told of it. `seen`: what each host of the URL said of itself. One that has all comes
+/// first, then the one with the most log, and of equal ones the first.
 pub(super) fn choose(
     seen: &[Result<GroupMember, Error>],
     kind: FailoverKind,
@@ -104,6 +142,12 @@ pub(super) fn choose(
     if let Some(text) = answered.iter().find_map(|(_, member)| member.refusal()) {
         return Err(Error::other(text));
     }
+    let members: Vec<&GroupMember> = answered.iter().map(|(_, member)| *member).collect();
+    let silent = seen.iter().find_map(|member| member.as_ref().err()).map(|error| format!(": {error}"));
+    let silent = silent.unwrap_or_default();
+    if let Some(why) = beyond_the_url(&members, seen.len(), kind) {
+        return Err(Error::other(format!("fail over: {why}; nothing was changed{silent}")));
+    }
     let from = answered.iter().find(|(_, member)| member.role == PRIMARY).map(|(_, member)| member.name.clone());
     let may = |member: &GroupMember| match kind {
         FailoverKind::Planned => member.role == SECONDARY,
@@ -111,16 +155,9 @@ pub(super) fn choose(
     };
     let standbys: Vec<(usize, &GroupMember)> = answered.into_iter().filter(|(_, member)| may(member)).collect();
     let best = standbys.iter().rev().max_by(|(_, one), (_, other)| one.rank().cmp(&other.rank()));
-    let silent = seen.iter().find_map(|member| member.as_ref().err()).map(|error| format!(": {error}"));
-    let silent = silent.unwrap_or_default();
     let Some((place, best)) = best else {
         return Err(Error::other(format!("fail over: no host of engine.url says that it is a secondary{silent}")));
     };
-    if kind == FailoverKind::Planned && from.is_none() {
-        return Err(Error::other(format!(
-            "fail over: no host of engine.url says that it is the primary, and nothing was changed{silent}"
-        )));
-    }
     if kind == FailoverKind::Planned && !best.is_in_step() {
         return Err(Error::other(format!(
             "fail over: {} {}, and a planned failover loses nothing; nothing was changed; see that it has SYNCHRONOUS_COMMIT and follows",
@@ -138,12 +175,21 @@ pub(super) fn choose(
 mod tests {
     use super::*;
 
-    /// A member: name, cluster, role, state, suspended, log.
-    fn member(name: &str, [cluster, role, state, suspended]: [i64; 4], hardened: &str) -> Result<GroupMember, Error> {
+    /// A member of a group of two replicas with one database: name, cluster, role, state, suspended, log.
+    fn member(name: &str, numbers: [i64; 4], hardened: &str) -> Result<GroupMember, Error> {
+        of_group(("1", 1, 2), (name, numbers, hardened))
+    }
+
+    /// The same of a group with this number, databases and replicas.
+    fn of_group(
+        (id, databases, replicas): (&str, i64, i64),
+        (name, [cluster, role, state, suspended], hardened): (&str, [i64; 4], &str),
+    ) -> Result<GroupMember, Error> {
         let text = |text: &str| OwnedValue::Text(text.to_owned());
-        let [cluster, role, state, suspended] = [cluster, role, state, suspended].map(OwnedValue::Integer);
-        let writable = OwnedValue::Integer(0);
-        GroupMember::of(&[vec![text("ag"), text(name), cluster, role, state, suspended, text(hardened), writable]])
+        let [cluster, role, state, suspended, writable] = [cluster, role, state, suspended, 0].map(OwnedValue::Integer);
+        let [databases, replicas] = [databases, replicas].map(OwnedValue::Integer);
+        let row = [text("ag"), text(name), cluster, role, state, suspended, text(hardened), writable, text(id)];
+        GroupMember::of(&[row.into_iter().chain([databases, replicas]).collect()])
     }
 
     fn silent() -> Result<GroupMember, Error> {
@@ -178,13 +224,33 @@ mod tests {
     #[test]
     fn a_forced_failover_goes_to_who_has_the_most_and_says_whether_that_is_all() {
         let forced = FailoverKind::Forced;
-        check(&[silent(), member("B", BEHIND, "07"), member("C", BEHIND, "12")], forced, Ok((2, false)));
-        check(&[member("A", LEADS, "9"), member("B", BEHIND, "9"), member("C", IN_STEP, "8")], forced, Ok((2, true)));
-        check(&[member("B", [0, RESOLVING, 0, 0], "7")], forced, Ok((0, false)));
-        check(&[member("B", BEHIND, "7"), member("C", BEHIND, "7")], forced, Ok((0, false)));
-        let (_, choice) =
-            choose(&[member("A", LEADS, "9"), member("B", BEHIND, "7"), silent()], forced).expect("one is there");
-        assert_eq!((choice.from.as_deref(), choice.to.as_str(), choice.reached, choice.of), (Some("A"), "B", 1, 2));
+        let three = |name, numbers, hardened| of_group(("1", 1, 3), (name, numbers, hardened));
+        let leads = || three("A", LEADS, "9");
+        check(&[leads(), three("B", BEHIND, "07"), three("C", BEHIND, "12")], forced, Ok((2, false)));
+        check(&[leads(), three("B", BEHIND, "9"), three("C", IN_STEP, "8")], forced, Ok((2, true)));
+        check(&[leads(), three("B", BEHIND, "7"), three("C", BEHIND, "7")], forced, Ok((1, false)));
+        let (_, choice) = choose(&[member("A", LEADS, "9"), member("B", BEHIND, "7")], forced).expect("one is there");
+        assert_eq!((choice.from.as_deref(), choice.to.as_str(), choice.reached, choice.of), (Some("A"), "B", 1, 1));
+    }
+
+    #[test]
+    fn no_order_reaches_what_the_url_does_not_name() {
+        let (planned, forced) = (FailoverKind::Planned, FailoverKind::Forced);
+        let other = || of_group(("2", 1, 2), ("B", IN_STEP, "9"));
+        for kind in [planned, forced] {
+            check(&[member("A", LEADS, "9"), other()], kind, Err("of several availability groups"));
+            check(&[member("B", IN_STEP, "9"), member("C", BEHIND, "9")], kind, Err("says that it is the primary"));
+        }
+        let group = |databases, replicas| {
+            let of = |name, numbers| of_group(("1", databases, replicas), (name, numbers, "9"));
+            [of("A", LEADS), of("B", IN_STEP)]
+        };
+        check(&group(2, 2), planned, Ok((1, true)));
+        check(&group(2, 2), forced, Err("has 2 databases"));
+        check(&group(1, 3), forced, Err("3 replicas and engine.url names 2"));
+        check(&[member("A", LEADS, "9"), member("B", BEHIND, "7"), silent()], forced, Err("not each host"));
+        let suspended = member("B", [0, SECONDARY, 0, 1], "9");
+        check(&[member("A", LEADS, "9"), suspended], forced, Err("B is suspended"));
     }
 
     #[test]

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// How long the chosen server may take from the order until it takes writes: its database recovers first.
 const IN_FORCE_WITHIN: Duration = Duration::from_secs(120);
 
+/// Tries to let servers follow after an order that failed, one each second.
+const RESUMES: u32 = 60;
+
 /// Pause between two looks at the chosen server.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -20,7 +23,26 @@ impl InstanceResources {
         let (facet, servers) = self.group()?;
         // Before the fault begins: the choice is none of its outage.
         let order = facet.prepare(servers, kind)?;
-        carried_out(order, &*self.clock, IN_FORCE_WITHIN)
+        let done = carried_out(order, &*self.clock, IN_FORCE_WITHIN);
+        done.map_err(|error| match kind {
+            FailoverKind::Planned => error,
+            // Though the order failed, or was not seen in force, it may have suspended servers.
+            FailoverKind::Forced => error.context(self.resumed_after_all(facet, servers)),
+        })
+    }
+
+    /// Tries to let all servers follow after an order of which nothing is known; words for what came of it.
+    fn resumed_after_all(&self, facet: &dyn GroupFailover, servers: &Target) -> String {
+        let mut why = String::new();
+        for _ in 0..RESUMES {
+            match facet.resume(servers) {
+                Ok(true) => return "fail over (all servers follow again)".to_owned(),
+                Ok(false) => "a server does not follow yet".clone_into(&mut why),
+                Err(error) => why = error.to_string(),
+            }
+            self.clock.sleep(Duration::from_secs(1));
+        }
+        format!("fail over (servers may be left suspended: {why}; ALTER DATABASE … SET HADR RESUME lets each follow)")
     }
 
     /// Lets servers of the group follow again that a forced failover has suspended; tells whether none is.

@@ -48,6 +48,13 @@ async fn log_on_somewhere(
             None => error,
         })?;
         let Some(route) = connection.take_route() else { return Ok(connection) };
+        if !route.may_be_followed(&address) {
+            let text = format!(
+                "the server sent us to {}; its answer was not encrypted, so that anybody on the way may have said so: use encrypt=mandatory",
+                route.in_words()
+            );
+            return Err(Error::new(ErrorClass::Other, "", text));
+        }
         address = route.instead_of(&address);
         last = Some(*route);
     }

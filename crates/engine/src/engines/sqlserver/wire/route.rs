@@ -1,7 +1,7 @@
 //! Another server to which a server sends whoever logs on, as a listener does with those that only read. Source: [MS-TDS] 2.2.7.9, type 20.
 
-use crate::engines::sqlserver::address::ServerAddress;
-use crate::engines::wire::Place;
+use crate::engines::sqlserver::address::{Encryption, ServerAddress};
+use crate::engines::wire::{Place, Proof};
 
 /// How often we are sent on before we give up; a read-only routing list needs one step, and so does the gateway of Azure.
 pub(super) const MOST_ROUTES: usize = 4;
@@ -28,6 +28,12 @@ impl ServerRoute {
         next
     }
 
+    /// Tells whether the one who sent us there has proved who it is as far as the URL asks. Where the login alone is encrypted the answer is
+    /// not: whoever is on the way could send a password that was well kept to a server of its own, which has a certificate of its own.
+    pub(super) fn may_be_followed(&self, address: &ServerAddress) -> bool {
+        address.encryption != Encryption::Login || address.tls.proof == Proof::None
+    }
+
     /// Host and port in words.
     pub(super) fn in_words(&self) -> String {
         format!("{} port {}", self.server, self.port)
@@ -48,5 +54,19 @@ mod tests {
         assert_eq!((host.as_str(), *port, name.as_str()), ("second.example", 1500, "second.example"));
         assert_eq!((next.instance, next.read_only, next.tls.proof), (None, true, address.tls.proof));
         assert_eq!(route.in_words(), r"second.example\SALES port 1500");
+    }
+
+    #[test]
+    fn a_route_in_clear_text_takes_no_password_that_was_kept() {
+        let route = ServerRoute { server: "evil.example".to_owned(), port: 1433 };
+        let url = |options: &str| ServerAddress::parse(&format!("sqlserver://me@db1/shop?{options}")).expect("a URL");
+        for (options, expected) in [
+            ("encrypt=optional&certificate-authority=/ca.pem", false),
+            ("encrypt=mandatory&certificate-authority=/ca.pem", true),
+            ("encrypt=strict&certificate-authority=/ca.pem", true),
+            ("encrypt=none", true),
+        ] {
+            assert_eq!(route.may_be_followed(&url(options)), expected, "{options}");
+        }
     }
 }

@@ -294,7 +294,7 @@ fn the_summary_is_in_sentences() {
             - **What broke first**: Throughput is lower by 20.2 % (18.6 to 21.9) at 256 MiB, by 63.0 % (62.3 to 63.7) at 64 MiB.
             - **Why (observed, not confirmed)**: At 256 MiB, the cores were 82.2 % (81.0 to 83.4) busy. At 512 MiB, the cores were 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.77 to 7.09) times at 256 MiB and 1.82 (1.78 to 1.88) times at 512 MiB.
             - **How sure**: One run each: intervals cover the variation within a run, not between runs. The widest interval is ±1.5 %, at 256 MiB. Figures are as given by this host, where other load could not be observed; on a quiet host they may differ.
-            - **Next**: Add larger levels, such as 1 GiB. `proofload confirm X.proof` tests what bound it, in at most 43 min.
+            - **Next**: Add larger levels, such as 1 GiB. `proofload confirm X.proof` tests what bound it, in at most 46 min.
 
             **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 
@@ -443,7 +443,7 @@ fn the_terminal_gets_a_narrow_table() {
           runs. The widest interval is ±1.5 %, at 256 MiB. Figures are as given by this
           host, where other load could not be observed; on a quiet host they may differ.
         Next: Add larger levels, such as 1 GiB. proofload confirm X.proof tests what
-          bound it, in at most 43 min.
+          bound it, in at most 46 min.
 
         database memory     TPM    NOPM  % of max  host CPU %  read MB/s  write MB/s  p99 NO ms  verdict
         64 MiB           26,704  11,926      37.0        65.4       35.2        7.38       32.7  valid
@@ -474,7 +474,7 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
         How sure: 2 runs each; intervals cover the variation between runs. The interval
           is ±6.4 %. Figures are as given by this host, where other load could not be
           observed; on a quiet host they may differ.
-        Next: proofload confirm X.proof tests what bound it, in at most 43 min.
+        Next: proofload confirm X.proof tests what bound it, in at most 46 min.
           proofload plan STUDY --pilot X.proof shows how many runs narrower intervals
           need.
 

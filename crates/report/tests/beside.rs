@@ -370,7 +370,11 @@ fn points_that_moved_are_compared_in_turns_only() {
     }
     let [one, another] = &single;
     let alone = compared(one, another, &["tpm"]);
-    assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("at least two shared blocks"), "{:?}", alone.left_out);
+    assert!(
+        alone.rows.is_empty() && alone.left_out[0].why.contains("at least two shared blocks"),
+        "{:?}",
+        alone.left_out
+    );
     let rules = Rules {
         tolerance: Some(0.03),
         of_metric: BTreeMap::new(),

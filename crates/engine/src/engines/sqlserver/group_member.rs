@@ -119,7 +119,10 @@ fn beyond_the_url(answered: &[&GroupMember], asked: usize, kind: FailoverKind) -
         return Some("not each host of engine.url answers".to_owned());
     }
     if first.databases != 1 {
-        return Some(format!("availability group {} has {} databases, and all of them would be suspended", first.group, first.databases));
+        return Some(format!(
+            "availability group {} has {} databases, and all of them would be suspended",
+            first.group, first.databases
+        ));
     }
     if usize::try_from(first.replicas) != Ok(asked) {
         return Some(format!(

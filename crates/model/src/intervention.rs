@@ -110,6 +110,9 @@ const BESIDE: Duration = Duration::from_millis(1500);
 /// Blocks before the first that has a visit of all resources but one.
 const BLOCKS_BEFORE_JOINT: u32 = 3;
 
+/// Time in which cores that are slowed are occupied once: short beside what a user notices, long beside a switch of threads. Source: ours.
+pub const CORE_PERIOD: Duration = Duration::from_millis(10);
+
 /// Blocks that have a visit in which a limit that is confirmed is raised, at least: the last ones.
 pub const RAISED_BLOCKS: u32 = 3;
 

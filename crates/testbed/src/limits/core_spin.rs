@@ -4,15 +4,13 @@
 
 use crate::sys;
 use proofload_model::error::Error;
+use proofload_model::intervention::CORE_PERIOD;
 use proofload_model::time::{Clock, Moment};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Time in which the share is taken once: short beside what a user notices, long beside a switch.
-const PERIOD: Duration = Duration::from_millis(10);
 
 /// The largest share: the kernel stops real-time threads at 0.95, and others must go on.
 const MOST: f64 = 0.6;
@@ -129,7 +127,7 @@ fn begin(core: usize) -> Result<(), Error> {
 
 /// Is busy for a share of each period until it is told to end. What a hypervisor takes meanwhile counts for nobody.
 fn spin(clock: &dyn Clock, share: f64, ended: &AtomicBool, taken: &AtomicU64) {
-    let busy = PERIOD.mul_f64(share);
+    let busy = CORE_PERIOD.mul_f64(share);
     let mut due = clock.now();
     while !ended.load(Ordering::Acquire) {
         let begun = clock.now();
@@ -139,7 +137,7 @@ fn spin(clock: &dyn Clock, share: f64, ended: &AtomicBool, taken: &AtomicU64) {
         let now = clock.now();
         taken.fetch_add(u64::try_from(now.since(begun).as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         // Periods that a pause of the host has swallowed are not made up for.
-        due = (due + PERIOD).max(now);
+        due = (due + CORE_PERIOD).max(now);
         clock.sleep(due.since(now));
     }
 }

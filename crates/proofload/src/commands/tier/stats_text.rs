@@ -1,7 +1,7 @@
 //! The figures of a pool as text, the answer first. It computes nothing but shares.
 
 use super::stats::{DiskFigures, PoolFigures, VolumeFigures};
-use super::units::{bytes, count, percent, time};
+use super::units::{bytes, count, counted, percent, time};
 use proofload_tier::tier::{LatencyClass, LatencyHistogram};
 use std::time::Duration;
 
@@ -137,10 +137,10 @@ fn rate(bytes: u64, over: Duration) -> u64 {
 
 fn disk_line(disk: &DiskFigures, over: Duration) -> String {
     format!(
-        "slow disk, modelled: {} requests and {} syncs, {:.2} inside on average, {:.2} drives at work; handed back {} \
+        "slow disk, modelled: {} and {}, {:.2} inside on average, {:.2} drives at work; handed back {} \
          late in sum{}; {} slower than the model{}",
-        count(disk.requests),
-        count(disk.syncs),
+        counted(disk.requests, "request"),
+        counted(disk.syncs, "sync"),
         disk.inside(over),
         disk.at_work(over),
         time(disk.late),

@@ -1,10 +1,8 @@
 //! Response times that show how a resource is taken away, and not how much of it there is.
 
 use crate::numbers::short;
+use proofload_model::intervention::CORE_PERIOD;
 use proofload_model::settings::setting;
-
-/// Time in which cores are occupied once, s: `PERIOD` of crates/testbed/src/limits/core_spin.rs.
-const PERIOD_S: f64 = 0.01;
 
 /// Stalls that the 99th percentile must last at least, so that one more or less is at most a tenth of it. Source: ours.
 const STALLS: f64 = 10.0;
@@ -12,7 +10,7 @@ const STALLS: f64 = 10.0;
 /// Why the 99th percentile of the untouched point, in ns, shows the stalls of a resource that is lowered by this share rather than the
 /// resource; a lower-case fragment, `None` where it does not, or is not known.
 pub(super) fn seen_instead(resource: &str, step: f64, response_ns_p99: Option<f64>) -> Option<String> {
-    let stall_ns = step * PERIOD_S * 1e9;
+    let stall_ns = step * CORE_PERIOD.as_secs_f64() * 1e9;
     let response =
         response_ns_p99.filter(|response| resource == setting::LIMITS_CORES && *response < STALLS * stall_ns)?;
     let ms = |ns: f64| short((ns / 1e4).round() / 100.0);
